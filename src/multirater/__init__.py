@@ -1,0 +1,3 @@
+"""Learn from labels that disagree."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,28 @@
+"""Fusion: one label per item from the labels of several raters.
+
+Every method is a function of labels (n_raters, *space), -1 where missing, or of a table, and
+returns a `FusionResult`.
+"""
+
+from multirater.fuse.dawid_skene import dawid_skene
+from multirater.fuse.identifiability import Identifiability
+from multirater.fuse.mace import mace
+from multirater.fuse.majority_vote import majority_vote
+from multirater.fuse.mean import mean
+from multirater.fuse.one_coin import one_coin
+from multirater.fuse.result import FusionResult
+from multirater.fuse.spatial_staple import local_confusion, spatial_staple
+from multirater.fuse.staple import staple
+
+__all__ = [
+    "FusionResult",
+    "Identifiability",
+    "dawid_skene",
+    "local_confusion",
+    "mace",
+    "majority_vote",
+    "mean",
+    "one_coin",
+    "spatial_staple",
+    "staple",
+]

@@ -1,0 +1,82 @@
+"""Dawid and Skene (1979): one confusion matrix per rater, estimated together with the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multirater.fuse.em import Stopping
+from multirater.fuse.fitting import Prior, fuse_by_em
+from multirater.fuse.problem import LabelInput, pose
+from multirater.fuse.result import FusionResult
+
+
+@dataclass(frozen=True)
+class FreeMatrices:
+    """Every entry of every confusion matrix is free; `dirichlet` is added to each count."""
+
+    dirichlet: float
+
+    def start(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Normalise the counts of the vote."""
+        return self.maximise(counts, counts)
+
+    def maximise(self, counts: NDArray[np.float64], cm: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Normalise rows; a row without counts becomes uniform."""
+        smoothed = counts + self.dirichlet
+        total = smoothed.sum(2, keepdims=True)
+        uniform = 1 / counts.shape[2]
+        return np.asarray(np.where(total > 0, smoothed / np.maximum(total, 1e-300), uniform))
+
+    def log_prior(self, cm: NDArray[np.float64]) -> float:
+        """Log density of symmetric Dirichlet priors with parameter 1 + dirichlet."""
+        if self.dirichlet == 0:
+            return 0.0
+        return float(self.dirichlet * np.log(np.maximum(cm, 1e-300)).sum())
+
+
+def dawid_skene(
+    labels: LabelInput,
+    n_classes: int | None = None,
+    *,
+    prior: Prior = "estimated",
+    dirichlet: float = 0.01,
+    max_iter: int = 1000,
+    tol: float = 1e-9,
+    gold: Any = None,
+    start: FusionResult | None = None,
+    raters: Sequence[Hashable] | None = None,
+    classes: Sequence[Hashable] | None = None,
+    rater_axis: int = 0,
+) -> FusionResult:
+    """Estimate each rater's confusion matrix and the true class of each item.
+
+    Args:
+        labels: a long table (task, rater|worker|annotator, label), a wide table, or an array
+            (n_raters, *items), -1 or NaN where missing.
+        n_classes: number of classes of an array; the largest index plus one when not given.
+        prior: class probabilities: `"estimated"` in every step, `"frequency"` of the labels, or
+            given as (n_classes,).
+        dirichlet: pseudo-count per matrix entry, so that no probability is exactly zero.
+        max_iter: largest number of steps.
+        tol: relative change of the log-likelihood at which to stop.
+        gold: known classes of some items: a mapping or Series from task, or an array (*items).
+        start: an earlier result to go on from, when new answers were added.
+        raters: names of an array's raters.
+        classes: class names; for a table the labels that may occur, in the order of `cm`.
+        rater_axis: 1 when an array is (n_tasks, n_raters).
+
+    Example:
+        >>> result = dawid_skene(np.array([[0, 1, 1, 0], [0, 1, 1, 0], [1, 1, 0, 0]]))
+        >>> result.label.tolist()
+        [0, 1, 1, 0]
+    """
+    problem = pose(
+        labels, n_classes, raters=raters, classes=classes, rater_axis=rater_axis, gold=gold
+    )
+    stopping = Stopping(max_iter, tol)
+    return fuse_by_em("dawid-skene", problem, FreeMatrices(dirichlet), prior, stopping, start)

@@ -1,0 +1,124 @@
+"""From a posed problem to a result: what all fusion methods share around their own step."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from multirater.errors import Fault, InputError
+from multirater.fuse.answers import Answers
+from multirater.fuse.em import ConfusionModel, Fit, Stopping, run_em
+from multirater.fuse.identifiability import assess, warn_if_doubtful
+from multirater.fuse.problem import Problem
+from multirater.fuse.result import FusionResult
+from multirater.types import MISSING
+
+Prior: TypeAlias = Literal["frequency", "estimated"] | float | ArrayLike
+"""Class probabilities before any answer: how often raters use the class, the same re-estimated in
+every step, the probability of the foreground, or given probabilities (n_classes,)."""
+
+_TIE = 1e-12
+
+
+def fuse_by_em(
+    method: str,
+    problem: Problem,
+    model: ConfusionModel,
+    prior: Prior,
+    stopping: Stopping,
+    start: FusionResult | None = None,
+) -> FusionResult:
+    """Run EM on a problem and put the result into the shape of the input."""
+    answers = problem.answers
+    fit = run_em(
+        answers,
+        model,
+        prior=class_prior(prior, answers) if start is None else _aligned_prior(start, problem),
+        estimate_prior=isinstance(prior, str) and prior == "estimated",
+        stopping=stopping,
+        start=None if start is None else _aligned_cm(start, problem),
+    )
+    return result_of(method, problem, fit)
+
+
+def result_of(method: str, problem: Problem, fit: Fit) -> FusionResult:
+    """Decode rows to the input's shape and add what the labels say about the raters."""
+    label, n_ties = row_labels(problem.answers, fit.posterior)
+    decoded_label, probability = problem.decode(label, fit.posterior)
+    report = assess(problem.answers, fit.cm, fit.counts, fit.prior, problem.raters, problem.classes)
+    warn_if_doubtful(report)
+    return FusionResult(
+        label=decoded_label,
+        probability=probability,
+        cm=fit.cm,
+        counts=fit.counts,
+        prior=fit.prior,
+        raters=problem.raters,
+        classes=problem.classes,
+        log_likelihood=fit.log_likelihood,
+        n_iter=len(fit.log_likelihood),
+        converged=fit.converged,
+        n_ties=n_ties,
+        identifiability=report,
+        method=method,
+    )
+
+
+def row_labels(answers: Answers, posterior: NDArray[np.float64]) -> tuple[NDArray[np.int64], int]:
+    """Return the most probable class of each row, and how many items were ties.
+
+    The lower class index wins a tie. A row that nobody labelled gets -1.
+    """
+    label = posterior.argmax(1)
+    known = np.diff(answers.matrix.indptr) > 0
+    if answers.gold is not None:
+        known |= answers.gold != MISSING
+    highest = posterior[np.arange(len(label)), label][:, None]
+    tied = ((posterior >= highest - _TIE).sum(1) > 1) & known
+    return np.where(known, label, MISSING), int(answers.weight[tied].sum())
+
+
+def class_prior(prior: Prior, answers: Answers) -> NDArray[np.float64]:
+    """Return the class probabilities (n_classes,) that a choice of prior stands for."""
+    if isinstance(prior, str):
+        if prior not in ("frequency", "estimated"):
+            raise InputError(
+                Fault(f"prior {prior!r}", expected="'frequency', 'estimated', or probabilities")
+            )
+        return answers.class_frequency()
+    given = np.asarray(prior, dtype=float)
+    if given.ndim == 0 and answers.n_classes == 2:
+        given = np.array([1 - given, given])
+    if given.shape != (answers.n_classes,) or given.min() < 0 or abs(given.sum() - 1) > 1e-6:
+        raise InputError(
+            Fault(
+                f"prior {given.tolist()}",
+                expected=f"{answers.n_classes} probabilities that sum to one"
+                + (", or the probability of class 1" if answers.n_classes == 2 else ""),
+            )
+        )
+    return given
+
+
+def _aligned_prior(start: FusionResult, problem: Problem) -> NDArray[np.float64]:
+    by_class = dict(zip(start.classes, start.prior, strict=True))
+    prior = np.array([by_class.get(name, 0.0) for name in problem.classes]) + 1e-6
+    return np.asarray(prior / prior.sum())
+
+
+def _aligned_cm(start: FusionResult, problem: Problem) -> NDArray[np.float64]:
+    """Carry matrices over by name; raters and classes not met before begin as the mean rater."""
+    n_classes = len(problem.classes)
+    known_class = [name in start.classes for name in problem.classes]
+    old = [start.classes.index(name) for name in problem.classes if name in start.classes]
+    mean = np.eye(n_classes) * 0.7 + 0.3 / n_classes
+    mean[np.ix_(known_class, known_class)] = start.identifiability.mean_cm[np.ix_(old, old)] + 1e-6
+    cm = np.repeat(mean[None], len(problem.raters), axis=0)
+    positions = {name: position for position, name in enumerate(start.raters)}
+    for position, name in enumerate(problem.raters):
+        if name in positions:
+            block = start.cm[positions[name]][np.ix_(old, old)] + 1e-6
+            cm[position][np.ix_(known_class, known_class)] = block
+    return np.asarray(cm / cm.sum(2, keepdims=True))

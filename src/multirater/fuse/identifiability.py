@@ -1,0 +1,194 @@
+"""How far a fusion can be trusted, from the labels alone.
+
+A truth estimated from disagreeing raters is only as good as the assumptions behind it: that on
+average raters are more often right than wrong in any one way (the mean confusion matrix is
+diagonally dominant), that their errors are independent given the truth, and that there are enough
+labels. This module looks at what can be seen of each.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multirater.errors import MultiraterWarning
+from multirater.fuse.answers import Answers
+from multirater.fuse.em import expected_counts
+
+ENOUGH_LABELS = 10
+"""Labels of a class below which a rater's estimate for it is called uncertain."""
+
+_COINCIDES = 0.99
+_DISAGREES = 0.95
+_CLOSE_CALL = 3.0
+"""A log-likelihood difference (about 20 to 1) below which two solutions are called a close call."""
+
+
+@dataclass(frozen=True, eq=False)
+class Identifiability:
+    """What can be said about the trustworthiness of a fusion.
+
+    Attributes:
+        mean_cm: (n_classes, n_classes), mean over raters weighted by the labels they gave.
+        dominance: (n_classes,), diagonal of `mean_cm` minus the largest other entry of the row;
+            positive means that raters are, on average, right more often than wrong in any one
+            way. NaN for a class that does not occur.
+        labels_per_class: (n_raters, n_classes), expected number of labels by true class.
+        uncertain: (rater, class, labels) wherever an estimate rests on fewer than `ENOUGH_LABELS`.
+        swap: the two classes most likely to be mistaken for each other as a whole; None with
+            fewer than two classes present.
+        swap_drop: log-likelihood lost (in nats, over all items) if these two classes were swapped
+            while class frequencies stay. Near zero, only the assumption that raters are mostly
+            right tells the classes apart.
+        follows: the rater with whom the estimated truth coincides although every other rater
+            disagrees with it; None when there is no such rater.
+        raters: names by index.
+        classes: names by index.
+    """
+
+    mean_cm: NDArray[np.float64]
+    dominance: NDArray[np.float64]
+    labels_per_class: NDArray[np.float64]
+    uncertain: tuple[tuple[Hashable, Hashable, float], ...]
+    swap: tuple[Hashable, Hashable] | None
+    swap_drop: float
+    follows: Hashable | None
+    raters: tuple[Hashable, ...]
+    classes: tuple[Hashable, ...]
+
+    @property
+    def is_dominant(self) -> bool:
+        """Whether the mean confusion matrix is diagonally dominant in every class present."""
+        present = self.dominance[~np.isnan(self.dominance)]
+        return bool(np.all(present > 0))
+
+    def messages(self) -> list[str]:
+        """Say in words what speaks against the result; empty when nothing does."""
+        found = []
+        for name, margin in zip(self.classes, self.dominance, strict=True):
+            if margin <= 0:
+                found.append(
+                    f"class {name}: raters are, on average, not right more often than wrong "
+                    f"(margin {margin:.2f}); the fused label of this class cannot be trusted"
+                )
+        if self.follows is not None:
+            found.append(
+                f"the estimated truth coincides with rater {self.follows} while every other rater "
+                "disagrees with it; when errors are nested (one rater draws larger than the next) "
+                "this is a known failure: compare with majority vote"
+            )
+        if self.swap is not None and self.is_swap_a_close_call():
+            found.append(
+                f"classes {self.swap[0]} and {self.swap[1]} could be swapped: the labels fit "
+                f"almost as well the other way round (log-likelihood {self.swap_drop:.2f} lower)"
+            )
+        if self.uncertain:
+            rater, name, labels = min(self.uncertain, key=lambda each: each[2])
+            found.append(
+                f"{len(self.uncertain)} estimates rest on fewer than {ENOUGH_LABELS} labels "
+                f"(least: rater {rater}, class {name}, {labels:.1f} labels)"
+            )
+        return found
+
+    def is_swap_a_close_call(self) -> bool:
+        """Whether neither class frequencies nor skill tell the two classes of `swap` apart."""
+        if self.swap is None:
+            return False
+        margins = self.dominance[[self.classes.index(name) for name in self.swap]]
+        return bool(self.swap_drop < _CLOSE_CALL and np.min(margins) < 0.2)
+
+
+def assess(
+    answers: Answers,
+    cm: NDArray[np.float64],
+    counts: NDArray[np.float64],
+    prior: NDArray[np.float64],
+    raters: tuple[Hashable, ...],
+    classes: tuple[Hashable, ...],
+) -> Identifiability:
+    """Assess a fusion from its answers, confusion matrices, expected counts and prior."""
+    labels_per_class = counts.sum(2)
+    present = labels_per_class.sum(0) > 0.5
+    mean_cm = _mean_cm(counts)
+    dominance = np.where(present, _margin(mean_cm), np.nan)
+    pair = _most_confusable(mean_cm, present)
+    return Identifiability(
+        mean_cm=mean_cm,
+        dominance=dominance,
+        labels_per_class=labels_per_class,
+        uncertain=tuple(
+            (raters[r], classes[t], float(labels_per_class[r, t]))
+            for r, t in np.argwhere((labels_per_class < ENOUGH_LABELS) & present)
+        ),
+        swap=None if pair is None else (classes[pair[0]], classes[pair[1]]),
+        swap_drop=np.nan if pair is None else _swap_drop(answers, cm, prior, pair),
+        follows=_followed_rater(cm, labels_per_class, present, raters),
+        raters=raters,
+        classes=classes,
+    )
+
+
+def warn_if_doubtful(report: Identifiability) -> None:
+    """Warn when the fused label itself, not only a detail of the report, is in doubt."""
+    if report.follows is None and report.is_dominant and not report.is_swap_a_close_call():
+        return
+    for message in report.messages():
+        warnings.warn(message, MultiraterWarning, stacklevel=4)
+
+
+def _mean_cm(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    pooled = counts.sum(0)
+    total = pooled.sum(1, keepdims=True)
+    uniform = 1 / pooled.shape[1]
+    return np.asarray(np.where(total > 0, pooled / np.maximum(total, 1e-300), uniform))
+
+
+def _margin(cm: NDArray[np.float64]) -> NDArray[np.float64]:
+    off_diagonal = np.where(np.eye(len(cm), dtype=bool), -np.inf, cm)
+    return np.asarray(np.diagonal(cm) - off_diagonal.max(1))
+
+
+def _most_confusable(
+    mean_cm: NDArray[np.float64], present: NDArray[np.bool_]
+) -> tuple[int, int] | None:
+    if present.sum() < 2:
+        return None
+    right = np.diagonal(mean_cm)
+    gain = mean_cm + mean_cm.T - right[:, None] - right[None, :]
+    allowed = np.triu(present[:, None] & present[None, :], k=1)
+    first, second = np.unravel_index(np.argmax(np.where(allowed, gain, -np.inf)), gain.shape)
+    return int(first), int(second)
+
+
+def _swap_drop(
+    answers: Answers,
+    cm: NDArray[np.float64],
+    prior: NDArray[np.float64],
+    pair: tuple[int, int],
+) -> float:
+    swapped = cm.copy()
+    swapped[:, list(pair)] = cm[:, list(pair[::-1])]
+    as_found = expected_counts(answers, cm, prior)[2]
+    return float(as_found - expected_counts(answers, swapped, prior)[2])
+
+
+def _followed_rater(
+    cm: NDArray[np.float64],
+    labels_per_class: NDArray[np.float64],
+    present: NDArray[np.bool_],
+    raters: tuple[Hashable, ...],
+) -> Hashable | None:
+    """Find the one rater whose worst recall is near 1 while nobody else's is."""
+    if len(raters) < 2 or present.sum() < 2:
+        return None
+    recall = np.diagonal(cm, axis1=1, axis2=2)
+    worst = np.where(present, recall, 1.0).min(1)
+    worst = np.where(labels_per_class.sum(1) > 0, worst, 0.0)
+    order = np.argsort(worst)
+    best, second = order[-1], order[-2]
+    follows = worst[best] >= _COINCIDES and worst[second] <= _DISAGREES
+    return raters[int(best)] if follows else None

@@ -1,0 +1,72 @@
+"""What fusion gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multirater import __version__
+from multirater.fuse.identifiability import Identifiability
+
+
+@dataclass(frozen=True, eq=False)
+class FusionResult:
+    """One label per item, and what the labels say about each rater.
+
+    Attributes:
+        label: fused label: int16 (*space), -1 where nobody labelled; a list of them, one per case,
+            for pooled input; a Series indexed by task for a table.
+        probability: float32 (n_classes, *space); a list of them; a DataFrame (task x class).
+        cm: (n_raters, n_classes, n_classes) as [rater, true, observed]; rows sum to one. A row of
+            a class that never occurs is uniform: nothing is known about it.
+        counts: expected number of items behind each entry of `cm`.
+        prior: (n_classes,), class probabilities before any answer.
+        raters: names in the order of `cm`.
+        classes: names in the order of class indices.
+        log_likelihood: one value per iteration, never decreasing (with a Dirichlet prior its log
+            density is included); empty for methods without iterations.
+        n_iter: number of iterations.
+        converged: False when the limit was reached first.
+        n_ties: items whose two most probable classes are equally probable; the lower index won.
+        identifiability: how far the result can be trusted.
+        method: name of the method.
+        version: version of multirater that made it.
+    """
+
+    label: Any
+    probability: Any
+    cm: NDArray[np.float64]
+    counts: NDArray[np.float64]
+    prior: NDArray[np.float64]
+    raters: tuple[Hashable, ...]
+    classes: tuple[Hashable, ...]
+    log_likelihood: NDArray[np.float64]
+    n_iter: int
+    converged: bool
+    n_ties: int
+    identifiability: Identifiability
+    method: str
+    version: str = field(default=__version__)
+
+    @property
+    def skill(self) -> NDArray[np.float64]:
+        """Mean diagonal of each rater's confusion matrix, (n_raters,)."""
+        return np.asarray(np.diagonal(self.cm, axis1=1, axis2=2).mean(1))
+
+    def predict_proba(self, labels: Any) -> Any:
+        """Return class probabilities of new items, with the raters as they are known by now.
+
+        Args:
+            labels: same form as the input of the fusion, with the same classes. Answers of raters
+                that were not seen before are left out, with a warning.
+
+        Returns:
+            Probabilities in the form of `probability`.
+        """
+        from multirater.fuse.predict import predict_proba
+
+        return predict_proba(self, labels)

@@ -1,0 +1,150 @@
+"""Tables of answers: long (task, rater, label), or wide (a row per task, a column per rater)."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from multirater.errors import Fault, InputError
+from multirater.fuse.answers import Answers, answers_from_codes
+from multirater.types import MISSING
+
+COLUMNS = {
+    "task": ("task", "question", "item", "case"),
+    "rater": ("rater", "worker", "annotator"),
+    "label": ("label", "answer"),
+}
+"""The names under which the three columns of a long table are known."""
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A table as answers, one row per task, with the names of tasks, raters and classes."""
+
+    answers: Answers
+    tasks: pd.Index[Any]
+    raters: tuple[Hashable, ...]
+    classes: tuple[Hashable, ...]
+
+
+def long_columns(frame: pd.DataFrame) -> tuple[str, str, str] | None:
+    """Return the columns for task, rater and label; None when the table is not a long one."""
+    found = {
+        kind: next((name for name in names if name in frame.columns), None)
+        for kind, names in COLUMNS.items()
+    }
+    if all(found.values()):
+        return found["task"], found["rater"], found["label"]  # type: ignore[return-value]
+    if found["rater"] is None and found["label"] is None:
+        return None
+    missing = [kind for kind, name in found.items() if name is None]
+    raise InputError(
+        Fault(
+            f"table has columns {', '.join(map(str, frame.columns))}: no {', '.join(missing)}",
+            expected="; ".join(f"{kind}: {' or '.join(names)}" for kind, names in COLUMNS.items()),
+            fix="rename the columns",
+        )
+    )
+
+
+def encode_table(
+    frame: pd.DataFrame,
+    *,
+    raters: Sequence[Hashable] | None = None,
+    classes: Sequence[Hashable] | None = None,
+    gold: Mapping[Any, Any] | pd.Series[Any] | None = None,
+) -> Table:
+    """Number tasks, raters and classes of a table and gather its answers.
+
+    Args:
+        frame: long or wide; missing answers are NaN, None or (numeric labels) -1.
+        raters: the raters to use, in order; the answers of others are left out.
+        classes: the labels that may occur, in order of their index; those found, sorted, when not
+            given.
+        gold: known label of some tasks.
+    """
+    columns = long_columns(frame)
+    if columns is None:
+        frame = _melt(frame)
+        columns = ("task", "rater", "label")
+    if len(frame) == 0:
+        raise InputError(Fault("the table has no rows", expected="one row per answer"))
+    task, tasks = pd.factorize(frame[columns[0]], sort=False)
+    rater, rater_names = _codes(frame[columns[1]], raters)
+    label, class_names = _label_codes(frame[columns[2]], classes, gold)
+    codes = [each.astype(np.int32) for each in (task, rater, label)]
+    del task, rater, label
+    answered = np.minimum(np.minimum(codes[0], codes[1]), codes[2]) != MISSING
+    if not answered.all():
+        codes = [each[answered] for each in codes]
+    tasks = pd.Index(tasks, name=columns[0])
+    shape = (len(tasks), len(rater_names), len(class_names))
+    known = None if gold is None else _gold_codes(tasks, class_names, gold)
+    task32, rater32, label32 = codes
+    del codes
+    answers = answers_from_codes(task32, rater32, label32, shape, gold=known)
+    return Table(answers, tasks, rater_names, class_names)
+
+
+def _melt(frame: pd.DataFrame) -> pd.DataFrame:
+    """Turn a wide table into a long one; every task stays, answered or not."""
+    wide = frame.rename_axis(index="task", columns="rater")
+    stacked = wide.melt(ignore_index=False, value_name="label").reset_index()
+    return stacked[["task", "rater", "label"]]
+
+
+def _codes(
+    values: pd.Series[Any], names: Sequence[Hashable] | None
+) -> tuple[NDArray[Any], tuple[Hashable, ...]]:
+    if names is None:
+        codes, found = pd.factorize(values, sort=False)
+        return codes, tuple(found.tolist())
+    return _index(names).get_indexer(pd.Index(values)), tuple(names)
+
+
+def _label_codes(
+    values: pd.Series[Any],
+    classes: Sequence[Hashable] | None,
+    gold: Mapping[Any, Any] | pd.Series[Any] | None,
+) -> tuple[NDArray[Any], tuple[Hashable, ...]]:
+    if pd.api.types.is_numeric_dtype(values) and (values == MISSING).any():
+        values = values.where(values != MISSING)
+    if classes is None:
+        codes, found = pd.factorize(values, sort=True)
+        names = [_plain(value) for value in found.tolist()]
+        known = [] if gold is None else sorted(set(pd.Series(gold).dropna().tolist()) - set(names))
+        return codes, tuple(names + known)
+    codes = _index(classes).get_indexer(pd.Index(values))
+    unknown = values[(codes == MISSING) & values.notna().to_numpy()]
+    if len(unknown):
+        raise InputError(
+            Fault(
+                f"label {unknown.iloc[0]!r} in row {unknown.index[0]}",
+                expected=f"one of {', '.join(map(str, classes))}",
+                fix="mend the label or add it to the classes",
+            )
+        )
+    return codes, tuple(classes)
+
+
+def _index(names: Sequence[Hashable]) -> pd.Index[Any]:
+    return pd.Index(list(names))
+
+
+def _plain(value: Any) -> Any:
+    """Undo the change of whole numbers to floats that a missing answer causes in a column."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _gold_codes(
+    tasks: pd.Index[Any],
+    classes: tuple[Hashable, ...],
+    gold: Mapping[Any, Any] | pd.Series[Any],
+) -> NDArray[np.int64]:
+    known = pd.Series(gold).reindex(tasks)
+    return _index(classes).get_indexer(pd.Index(known)).astype(np.int64)

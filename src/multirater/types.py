@@ -1,0 +1,245 @@
+"""The plain data that flows through the package.
+
+Axes come in the order case, rater, class, space. A label of -1 means *not labelled*: missing is
+never background. Confusion matrices are `cm[rater, true, observed]`, rows sum to one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Generic, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multirater.errors import Fault, InputError
+
+MISSING = -1
+"""The label of a pixel or case that a rater did not label."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """Where a voxel grid lies in the world.
+
+    Attributes:
+        spacing: distance between voxels in millimetres, one value per *array* axis.
+        origin: world position (x, y[, z], in LPS millimetres) of the centre of voxel (0, 0[, 0]).
+        direction: `direction[w][a]` is world component w of the unit vector along array axis a.
+
+    Example:
+        >>> Geometry.default(2)
+        Geometry(spacing=(1.0, 1.0), origin=(0.0, 0.0), direction=((0.0, 1.0), (1.0, 0.0)))
+    """
+
+    spacing: tuple[float, ...]
+    origin: tuple[float, ...]
+    direction: tuple[tuple[float, ...], ...]
+
+    @staticmethod
+    def default(ndim: int) -> Geometry:
+        """Unit spacing at the origin; the last array axis is x, as in every raster format."""
+        flipped = np.eye(ndim)[::-1]
+        return Geometry((1.0,) * ndim, (0.0,) * ndim, tuple(tuple(row) for row in flipped.tolist()))
+
+    @property
+    def ndim(self) -> int:
+        """Number of spatial axes."""
+        return len(self.spacing)
+
+    def is_close(self, other: Geometry, tolerance: float = 1e-3) -> bool:
+        """Whether both grids put their voxels at the same places, to a fraction of a voxel."""
+        if self.ndim != other.ndim:
+            return False
+        mine, theirs = np.asarray(self.spacing), np.asarray(other.spacing)
+        shift = np.asarray(self.origin) - np.asarray(other.origin)
+        turn = np.asarray(self.direction) - np.asarray(other.direction)
+        return bool(
+            np.all(np.abs(mine - theirs) <= tolerance * mine)
+            and np.linalg.norm(shift) <= tolerance * mine.min() * 10
+            and np.all(np.abs(turn) <= tolerance)
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Image:
+    """An image: `array` is (channels, *space)."""
+
+    array: NDArray[Any]
+    geometry: Geometry
+
+    @property
+    def space(self) -> tuple[int, ...]:
+        """Shape without the channel axis."""
+        return tuple(self.array.shape[1:])
+
+
+@dataclass(frozen=True, eq=False)
+class LabelMap:
+    """One drawing, or one class label: class indices (*space), -1 where not labelled.
+
+    `rule` says in words how the file's values became class indices.
+    """
+
+    array: NDArray[np.int16]
+    geometry: Geometry
+    rule: str = "class indices"
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """The labels several raters gave one case: `array` is (n_raters, *space)."""
+
+    array: NDArray[np.int16]
+    raters: tuple[str, ...]
+    geometry: Geometry
+
+
+@dataclass(frozen=True)
+class Source(Generic[T]):
+    """A value that is read when asked for; `paths` are the files behind it, if any."""
+
+    read: Callable[[], T]
+    paths: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True)
+class LabelClass:
+    """A class: its name, its colour `#rrggbb`, and the value that stands for it in label files."""
+
+    name: str
+    colour: str = ""
+    value: int | None = None
+
+
+@dataclass(frozen=True)
+class Classes:
+    """The classes of a data set in the order of their indices.
+
+    Attributes:
+        items: one entry per class; its position is the class index.
+        unlabelled: the value that means *not labelled* in files that cannot hold -1.
+    """
+
+    items: tuple[LabelClass, ...]
+    unlabelled: int | None = None
+
+    @staticmethod
+    def numbered(n_classes: int) -> Classes:
+        """Classes that nobody named: background, then class 1, class 2, ..."""
+        names = ["background", *(f"class {i}" for i in range(1, n_classes))]
+        return Classes(tuple(LabelClass(name) for name in names[:n_classes]))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Class names by index."""
+        return tuple(item.name for item in self.items)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One image with the labels it got. Nothing is read before a `read_*` method is called."""
+
+    name: str
+    image: Source[Image] | None = None
+    labels: Mapping[str, Source[LabelMap]] = field(default_factory=dict)
+    truth: Source[LabelMap] | None = None
+    split: str = ""
+
+    def read_image(self) -> Image | None:
+        """Read the image, (channels, *space); None when the case has none."""
+        return None if self.image is None else _read(self.image, self.name, None)
+
+    def read_truth(self) -> LabelMap | None:
+        """Read the true label, (*space); None when nobody knows it."""
+        return None if self.truth is None else _read(self.truth, self.name, "(truth)")
+
+    def read_label(self, rater: str) -> LabelMap:
+        """Read what one rater drew."""
+        return _read(self.labels[rater], self.name, rater)
+
+    def read_labels(self, raters: Sequence[str] | None = None) -> Labels:
+        """Read the labels as (n_raters, *space), -1 for a rater who did not label the case.
+
+        Args:
+            raters: the raters wanted, in order; those who labelled the case when not given.
+        """
+        wanted = tuple(self.labels) if raters is None else tuple(raters)
+        read = {rater: self.read_label(rater) for rater in wanted if rater in self.labels}
+        if not read:
+            raise InputError(
+                Fault("has no label of these raters", fix="skip the case", case=self.name)
+            )
+        first_rater, first = next(iter(read.items()))
+        array = np.full((len(wanted), *first.array.shape), MISSING, dtype=np.int16)
+        for position, rater in enumerate(wanted):
+            if rater in read:
+                _require_same_space(read[rater], first, self.name, rater, first_rater)
+                array[position] = read[rater].array
+        return Labels(array, wanted, first.geometry)
+
+
+def _read(source: Source[T], case: str, rater: str | None) -> T:
+    try:
+        return source.read()
+    except InputError as error:
+        file = source.paths[0] if source.paths else None
+        raise error.at(case=case, rater=rater, file=file) from None
+
+
+def _require_same_space(
+    label: LabelMap, first: LabelMap, case: str, rater: str, first_rater: str
+) -> None:
+    if label.array.shape == first.array.shape:
+        return
+    found, expected = (" x ".join(map(str, each.array.shape)) for each in (label, first))
+    raise InputError(
+        Fault(
+            f"label has size {found}",
+            expected=f"{expected}, the size of rater {first_rater}'s label",
+            fix="give every label of a case the size of its image",
+            case=case,
+            rater=rater,
+        )
+    )
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Cases with the labels of several raters.
+
+    Attributes:
+        cases: in the order of the table.
+        raters: every rater's name, in the order of `cm` and of label arrays.
+        kind: `masks` when labels are drawings, `classes` when each label is one class name.
+        classes: names by index; None until they are declared or counted (see `io.check_dataset`).
+        folder: where it was read from, if anywhere.
+    """
+
+    cases: tuple[Case, ...]
+    raters: tuple[str, ...]
+    kind: Literal["masks", "classes"] = "masks"
+    classes: Classes | None = None
+    folder: Path | None = None
+
+    def __len__(self) -> int:
+        return len(self.cases)
+
+    def __iter__(self) -> Iterator[Case]:
+        return iter(self.cases)
+
+    def __getitem__(self, key: int | str) -> Case:
+        if isinstance(key, str):
+            return next(case for case in self.cases if case.name == key)
+        return self.cases[key]
+
+    def split(self, name: str) -> Dataset:
+        """Return the cases of one split (`train`, `test`, ...) as a data set of its own."""
+        return replace(self, cases=tuple(case for case in self.cases if case.split == name))
