@@ -1,0 +1,210 @@
+"""Simulated raters for a whole data set whose truth is known."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multirater.errors import Fault, InputError
+from multirater.simulate.classes import (
+    hammer_spammer_cm,
+    pairwise_flipper_cm,
+    simulate_class_labels,
+)
+from multirater.simulate.masks import (
+    MASK_KINDS,
+    MaskError,
+    MaskKind,
+    apply_mask_error,
+    draw_mask_error,
+)
+from multirater.simulate.supply import Supply, label_supply
+from multirater.types import Case, Classes, Dataset, LabelMap, Source
+
+CLASS_KINDS = {"pairwise-flipper": pairwise_flipper_cm, "hammer-spammer": hammer_spammer_cm}
+"""Raters of class labels by name."""
+
+
+@dataclass(frozen=True)
+class SimulatedRater:
+    """A rater to simulate.
+
+    Attributes:
+        kind: one of `good`, `over`, `under`, `wrong`, `blank` for masks; `pairwise-flipper` or
+            `hammer-spammer` for class labels.
+        strength: for masks how much they err (1 as in the paper, 0 not at all); for class labels
+            the probability of being right.
+    """
+
+    kind: str
+    strength: float = 1.0
+
+
+FIVE = tuple(SimulatedRater(kind) for kind in ("good", "over", "under", "wrong", "blank"))
+"""The five raters of Zhang 2020."""
+
+
+def simulate_dataset(
+    dataset: Dataset,
+    raters: Sequence[SimulatedRater] = FIVE,
+    *,
+    supply: Supply = "dense",
+    seed: int,
+) -> Dataset:
+    """Replace the labels of a data set by those of simulated raters.
+
+    Random parameters are drawn here, once, and kept in `Case.simulated`; the labels follow from
+    them and the truth when they are read.
+
+    Args:
+        dataset: every case needs a truth; its own labels are dropped.
+        raters: who labels.
+        supply: `dense` (every rater labels every case), `one` random rater per case, or a number
+            (from, to) of raters.
+        seed: same seed, same labels.
+
+    Example:
+        >>> import multirater
+        >>> digits = multirater.samples.digits_dataset(n_train=2, n_test=0)
+        >>> simulated = simulate_dataset(digits, seed=0)
+        >>> simulated.raters
+        ('good', 'over', 'under', 'wrong', 'blank')
+    """
+    without = [case.name for case in dataset if case.truth is None]
+    if without:
+        raise InputError(
+            [
+                Fault("has no truth to simulate raters from", fix="add a truth", case=name)
+                for name in without
+            ]
+        )
+    _require_kinds(raters, dataset.kind)
+    names = _rater_names(raters)
+    chosen = label_supply(len(dataset), len(raters), supply, seed=seed)
+    classes = dataset.classes or _classes_of_truth(dataset)
+    cases = _class_cases if dataset.kind == "classes" else _mask_cases
+    return replace(
+        dataset,
+        cases=cases(dataset, raters, names, chosen, classes, seed),
+        raters=names,
+        classes=classes,
+    )
+
+
+def parse_rater(text: str) -> SimulatedRater:
+    """Read `kind` or `kind:strength`.
+
+    Example:
+        >>> parse_rater("over:1.5")
+        SimulatedRater(kind='over', strength=1.5)
+    """
+    kind, _, strength = text.partition(":")
+    try:
+        return SimulatedRater(kind.strip(), float(strength) if strength else 1.0)
+    except ValueError:
+        raise InputError(
+            Fault(f"rater {text!r}", expected="kind or kind:strength, such as over:1.5")
+        ) from None
+
+
+def _mask_cases(
+    dataset: Dataset,
+    raters: Sequence[SimulatedRater],
+    names: tuple[str, ...],
+    chosen: NDArray[np.bool_],
+    classes: Classes,
+    seed: int,
+) -> tuple[Case, ...]:
+    seeds = np.random.SeedSequence(seed).generate_state(len(dataset) * len(raters))
+    seeds = seeds.reshape(len(dataset), len(raters))
+    made = []
+    for number, case in enumerate(dataset):
+        assert case.truth is not None
+        errors = {
+            names[r]: draw_mask_error(
+                cast(MaskKind, rater.kind),
+                strength=rater.strength,
+                n_classes=len(classes),
+                seed=int(seeds[number, r]),
+            )
+            for r, rater in enumerate(raters)
+            if chosen[number, r]
+        }
+        labels = {name: Source(partial(_draw, case.truth, error)) for name, error in errors.items()}
+        simulated = {name: json.dumps(error.to_dict()) for name, error in errors.items()}
+        made.append(replace(case, labels=labels, simulated=simulated))
+    return tuple(made)
+
+
+def _class_cases(
+    dataset: Dataset,
+    raters: Sequence[SimulatedRater],
+    names: tuple[str, ...],
+    chosen: NDArray[np.bool_],
+    classes: Classes,
+    seed: int,
+) -> tuple[Case, ...]:
+    truths = [truth for case in dataset if (truth := case.read_truth()) is not None]
+    cms = np.stack(
+        [
+            CLASS_KINDS[rater.kind](len(classes), rater.strength, seed=seed + number)
+            for number, rater in enumerate(raters)
+        ]
+    )
+    drawn = simulate_class_labels([int(truth.array) for truth in truths], cms, seed=seed)
+    made = []
+    for number, (case, truth) in enumerate(zip(dataset, truths, strict=True)):
+        who = np.flatnonzero(chosen[number]).tolist()
+        labels = {
+            names[r]: Source(partial(_given, replace(truth, array=np.asarray(drawn[r, number]))))
+            for r in who
+        }
+        simulated = {
+            names[r]: json.dumps({"kind": raters[r].kind, "skill": float(cms[r, 0, 0])})
+            for r in who
+        }
+        made.append(replace(case, labels=labels, simulated=simulated))
+    return tuple(made)
+
+
+def _draw(truth: Source[LabelMap], error: MaskError) -> LabelMap:
+    true = truth.read()
+    return LabelMap(
+        apply_mask_error(true.array, error, true.geometry.spacing), true.geometry, "simulated"
+    )
+
+
+def _given(label: LabelMap) -> LabelMap:
+    return label
+
+
+def _require_kinds(raters: Sequence[SimulatedRater], kind: str) -> None:
+    known = tuple(CLASS_KINDS) if kind == "classes" else tuple(MASK_KINDS)
+    unknown = [rater.kind for rater in raters if rater.kind not in known]
+    if unknown or not raters:
+        raise InputError(
+            Fault(
+                f"no simulated rater {unknown[0]!r}" if unknown else "no raters to simulate",
+                expected=f"for labels that are {kind}: {', '.join(known)}",
+            )
+        )
+
+
+def _rater_names(raters: Sequence[SimulatedRater]) -> tuple[str, ...]:
+    """Name raters by their kind; a second one of a kind gets a number."""
+    names: list[str] = []
+    for rater in raters:
+        same = sum(name.rsplit("-", 1)[0] == rater.kind or name == rater.kind for name in names)
+        names.append(rater.kind if same == 0 else f"{rater.kind}-{same + 1}")
+    return tuple(names)
+
+
+def _classes_of_truth(dataset: Dataset) -> Classes:
+    highest = max(int(truth.array.max()) for case in dataset if (truth := case.read_truth()))
+    return Classes.numbered(max(highest + 1, 2))
