@@ -1,3 +1,56 @@
-"""Learn from labels that disagree."""
+"""Learn from labels that disagree.
+
+One way through: read a data set, fuse its labels, evaluate, report.
+
+    >>> import multirater
+    >>> data = multirater.samples.digits_dataset(n_train=4, n_test=0)
+    >>> noisy = multirater.simulate.simulate_dataset(data, seed=0)
+    >>> multirater.fuse.majority_vote(noisy[0].read_labels()).label.shape
+    (28, 28)
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from multirater import fuse, io, metrics, samples, simulate
+    from multirater.dataset_agreement import agreement
+    from multirater.dataset_info import info
+    from multirater.io import dataset_from_arrays, read_dataset, write_dataset
+
+_HOMES = {
+    "agreement": "multirater.dataset_agreement",
+    "dataset_from_arrays": "multirater.io",
+    "info": "multirater.dataset_info",
+    "read_dataset": "multirater.io",
+    "write_dataset": "multirater.io",
+}
+_FOLDERS = ("fuse", "io", "metrics", "samples", "simulate")
+
+__all__ = [
+    "agreement",
+    "dataset_from_arrays",
+    "fuse",
+    "info",
+    "io",
+    "metrics",
+    "read_dataset",
+    "samples",
+    "simulate",
+    "write_dataset",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is asked for when it is asked for, so that `import multirater` is instant."""
+    if name in _FOLDERS:
+        return import_module(f"multirater.{name}")
+    if name in _HOMES:
+        value = getattr(import_module(_HOMES[name]), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'multirater' has no attribute {name!r}")

@@ -33,7 +33,7 @@ class Patterns:
     """
 
     rows: NDArray[np.int64]
-    counts: NDArray[np.int64]
+    counts: NDArray[Any]
     index: NDArray[Any]
 
 
@@ -78,7 +78,7 @@ def merge_patterns(parts: Sequence[Patterns]) -> tuple[Patterns, list[NDArray[np
     inverse = inverse.reshape(-1)
     counts = np.bincount(
         inverse, weights=np.concatenate([part.counts for part in parts]), minlength=len(rows)
-    ).astype(np.int64)
+    )
     ends = np.cumsum([len(part.rows) for part in parts])[:-1]
     return Patterns(rows, counts, inverse), np.split(inverse, ends)
 

@@ -145,13 +145,23 @@ class Classes:
 
 @dataclass(frozen=True)
 class Case:
-    """One image with the labels it got. Nothing is read before a `read_*` method is called."""
+    """One image with the labels it got. Nothing is read before a `read_*` method is called.
+
+    Attributes:
+        name: distinct within the data set.
+        image: (channels, *space).
+        labels: by rater; only raters who labelled the case.
+        truth: when it is known.
+        split: `train`, `test`, ..., or nothing.
+        simulated: for simulated raters, what was drawn to make their label, as JSON.
+    """
 
     name: str
     image: Source[Image] | None = None
     labels: Mapping[str, Source[LabelMap]] = field(default_factory=dict)
     truth: Source[LabelMap] | None = None
     split: str = ""
+    simulated: Mapping[str, str] = field(default_factory=dict)
 
     def read_image(self) -> Image | None:
         """Read the image, (channels, *space); None when the case has none."""

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from multirater.fuse.em import Stopping
 from multirater.fuse.fitting import Prior, fuse_by_em
-from multirater.fuse.problem import LabelInput, pose
+from multirater.fuse.problem import Inputs, LabelInput
 from multirater.fuse.result import FusionResult
 
 
@@ -47,11 +46,8 @@ def dawid_skene(
     dirichlet: float = 0.01,
     max_iter: int = 1000,
     tol: float = 1e-9,
-    gold: Any = None,
     start: FusionResult | None = None,
-    raters: Sequence[Hashable] | None = None,
-    classes: Sequence[Hashable] | None = None,
-    rater_axis: int = 0,
+    **inputs: Unpack[Inputs],
 ) -> FusionResult:
     """Estimate each rater's confusion matrix and the true class of each item.
 
@@ -64,19 +60,21 @@ def dawid_skene(
         dirichlet: pseudo-count per matrix entry, so that no probability is exactly zero.
         max_iter: largest number of steps.
         tol: relative change of the log-likelihood at which to stop.
-        gold: known classes of some items: a mapping or Series from task, or an array (*items).
         start: an earlier result to go on from, when new answers were added.
-        raters: names of an array's raters.
-        classes: class names; for a table the labels that may occur, in the order of `cm`.
-        rater_axis: 1 when an array is (n_tasks, n_raters).
+        **inputs: names, gold labels and more, see `Inputs`.
 
     Example:
         >>> result = dawid_skene(np.array([[0, 1, 1, 0], [0, 1, 1, 0], [1, 1, 0, 0]]))
         >>> result.label.tolist()
         [0, 1, 1, 0]
     """
-    problem = pose(
-        labels, n_classes, raters=raters, classes=classes, rater_axis=rater_axis, gold=gold
+    return fuse_by_em(
+        "dawid-skene",
+        labels,
+        n_classes,
+        inputs,
+        model=FreeMatrices(dirichlet),
+        prior=prior,
+        stopping=Stopping(max_iter, tol),
+        start=start,
     )
-    stopping = Stopping(max_iter, tol)
-    return fuse_by_em("dawid-skene", problem, FreeMatrices(dirichlet), prior, stopping, start)

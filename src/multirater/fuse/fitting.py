@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -11,31 +13,52 @@ from multirater.errors import Fault, InputError
 from multirater.fuse.answers import Answers
 from multirater.fuse.em import ConfusionModel, Fit, Stopping, run_em
 from multirater.fuse.identifiability import assess, warn_if_doubtful
-from multirater.fuse.problem import Problem
+from multirater.fuse.problem import Inputs, LabelInput, Problem, pose
 from multirater.fuse.result import FusionResult
 from multirater.types import MISSING
 
 Prior: TypeAlias = Literal["frequency", "estimated"] | float | ArrayLike
 """Class probabilities before any answer: how often raters use the class, the same re-estimated in
-every step, the probability of the foreground, or given probabilities (n_classes,)."""
+every step, the probability of the foreground, or given probabilities, (n_classes,) or as a map
+(n_classes, *space)."""
 
 _TIE = 1e-12
 
 
 def fuse_by_em(
     method: str,
-    problem: Problem,
+    labels: LabelInput,
+    n_classes: int | None,
+    inputs: Inputs,
+    *,
     model: ConfusionModel,
     prior: Prior,
     stopping: Stopping,
     start: FusionResult | None = None,
+    adjust: Callable[[Answers], Answers] | None = None,
 ) -> FusionResult:
-    """Run EM on a problem and put the result into the shape of the input."""
-    answers = problem.answers
+    """Run EM on labels and put the result into the shape of the input.
+
+    Args:
+        method: name for the result.
+        labels: see `pose`.
+        n_classes: see `pose`.
+        inputs: what came with the labels.
+        model: the method's own step.
+        prior: class probabilities before any answer.
+        stopping: when to end.
+        start: an earlier result to go on from.
+        adjust: changes which answers count.
+    """
+    prior_map = None if isinstance(prior, str) or np.ndim(prior) < 2 else prior
+    problem = pose(labels, n_classes, prior_map=prior_map, **inputs)
+    if adjust is not None:
+        problem = replace(problem, answers=adjust(problem.answers))
+    before = class_prior("frequency" if prior_map is not None else prior, problem.answers)
     fit = run_em(
-        answers,
+        problem.answers,
         model,
-        prior=class_prior(prior, answers) if start is None else _aligned_prior(start, problem),
+        prior=before if start is None else _aligned_prior(start, problem),
         estimate_prior=isinstance(prior, str) and prior == "estimated",
         stopping=stopping,
         start=None if start is None else _aligned_cm(start, problem),

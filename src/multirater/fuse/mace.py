@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from multirater.fuse.em import Stopping
 from multirater.fuse.fitting import Prior, fuse_by_em
-from multirater.fuse.problem import LabelInput, pose
+from multirater.fuse.problem import Inputs, LabelInput
 from multirater.fuse.result import FusionResult
 
 _FIRST_COMPETENCE = 0.8
@@ -78,11 +77,8 @@ def mace(
     dirichlet: float = 0.01,
     max_iter: int = 1000,
     tol: float = 1e-9,
-    gold: Any = None,
     start: FusionResult | None = None,
-    raters: Sequence[Hashable] | None = None,
-    classes: Sequence[Hashable] | None = None,
-    rater_axis: int = 0,
+    **inputs: Unpack[Inputs],
 ) -> FusionResult:
     """Estimate each rater's competence and habit of spamming, and the true class of each item.
 
@@ -95,8 +91,13 @@ def mace(
         >>> result.label.tolist(), bool(result.skill[3] < 0.5)
         ([0, 1, 2, 0], True)
     """
-    problem = pose(
-        labels, n_classes, raters=raters, classes=classes, rater_axis=rater_axis, gold=gold
+    return fuse_by_em(
+        "mace",
+        labels,
+        n_classes,
+        inputs,
+        model=KnowOrSpam(dirichlet),
+        prior=prior,
+        stopping=Stopping(max_iter, tol),
+        start=start,
     )
-    stopping = Stopping(max_iter, tol)
-    return fuse_by_em("mace", problem, KnowOrSpam(dirichlet), prior, stopping, start)

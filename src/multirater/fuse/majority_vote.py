@@ -2,48 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 
 from multirater.fuse.dawid_skene import FreeMatrices
 from multirater.fuse.em import Fit, posterior_counts, vote_fractions
 from multirater.fuse.fitting import result_of, row_labels
-from multirater.fuse.problem import LabelInput, pose
+from multirater.fuse.problem import Inputs, LabelInput, pose
 from multirater.fuse.result import FusionResult
 
 
 def majority_vote(
-    labels: LabelInput,
-    n_classes: int | None = None,
-    *,
-    gold: Any = None,
-    raters: Sequence[Hashable] | None = None,
-    classes: Sequence[Hashable] | None = None,
-    rater_axis: int = 0,
-    pooled: bool = False,
+    labels: LabelInput, n_classes: int | None = None, **inputs: Unpack[Inputs]
 ) -> FusionResult:
     """Return the class most raters chose.
 
     A tie goes to the lowest class index; `n_ties` counts them. The probability is the share of
     votes, as in `mean`; the confusion matrices compare each rater with the vote, not with the
-    shares. The arguments are those of `staple`.
+    shares.
 
     Example:
         >>> result = majority_vote(np.array([[0, 2], [1, 1], [-1, 1]]))
         >>> result.label.tolist(), result.n_ties
         ([0, 1], 1)
     """
-    problem = pose(
-        labels,
-        n_classes,
-        raters=raters,
-        classes=classes,
-        rater_axis=rater_axis,
-        pooled=pooled,
-        gold=gold,
-    )
+    problem = pose(labels, n_classes, **inputs)
     answers = problem.answers
     prior = answers.class_frequency()
     fractions = vote_fractions(answers, prior)

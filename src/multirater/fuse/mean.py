@@ -2,49 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 
 from multirater.fuse.dawid_skene import FreeMatrices
 from multirater.fuse.em import Fit, posterior_counts, vote_fractions
 from multirater.fuse.fitting import result_of
-from multirater.fuse.problem import LabelInput, pose
+from multirater.fuse.problem import Inputs, LabelInput, pose
 from multirater.fuse.result import FusionResult
 
 
 def mean(
-    labels: LabelInput,
-    n_classes: int | None = None,
-    *,
-    gold: Any = None,
-    raters: Sequence[Hashable] | None = None,
-    classes: Sequence[Hashable] | None = None,
-    rater_axis: int = 0,
-    pooled: bool = False,
+    labels: LabelInput, n_classes: int | None = None, **inputs: Unpack[Inputs]
 ) -> FusionResult:
     """Return the share of raters per class as probability, the largest share as label.
 
     Among classes with equal shares the lowest index wins; `n_ties` counts them. An item that
     nobody labelled gets the label -1 and, as probability, the overall share of each class.
-    The confusion matrices compare each rater with the soft label. The arguments are those of
-    `staple`.
+    The confusion matrices compare each rater with the soft label.
 
     Example:
         >>> result = mean(np.array([[0, 1], [1, 1], [0, 1]]))
         >>> result.probability.round(2).tolist()
         [[0.67, 0.0], [0.33, 1.0]]
     """
-    problem = pose(
-        labels,
-        n_classes,
-        raters=raters,
-        classes=classes,
-        rater_axis=rater_axis,
-        pooled=pooled,
-        gold=gold,
-    )
+    problem = pose(labels, n_classes, **inputs)
     answers = problem.answers
     prior = answers.class_frequency()
     fractions = vote_fractions(answers, prior)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from multirater.fuse.em import Stopping
 from multirater.fuse.fitting import Prior, fuse_by_em
-from multirater.fuse.problem import LabelInput, pose
+from multirater.fuse.problem import Inputs, LabelInput
 from multirater.fuse.result import FusionResult
 
 
@@ -57,11 +56,8 @@ def one_coin(
     dirichlet: float = 0.01,
     max_iter: int = 1000,
     tol: float = 1e-9,
-    gold: Any = None,
     start: FusionResult | None = None,
-    raters: Sequence[Hashable] | None = None,
-    classes: Sequence[Hashable] | None = None,
-    rater_axis: int = 0,
+    **inputs: Unpack[Inputs],
 ) -> FusionResult:
     """Estimate one skill per rater and the true class of each item.
 
@@ -73,8 +69,13 @@ def one_coin(
         >>> result.label.tolist()
         [0, 1, 2]
     """
-    problem = pose(
-        labels, n_classes, raters=raters, classes=classes, rater_axis=rater_axis, gold=gold
+    return fuse_by_em(
+        "one-coin",
+        labels,
+        n_classes,
+        inputs,
+        model=OneCoin(dirichlet),
+        prior=prior,
+        stopping=Stopping(max_iter, tol),
+        start=start,
     )
-    stopping = Stopping(max_iter, tol)
-    return fuse_by_em("one-coin", problem, OneCoin(dirichlet), prior, stopping, start)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias, TypedDict
 
 import numpy as np
 import pandas as pd
@@ -40,17 +40,44 @@ class Problem:
     decode: Decoder
 
 
+class Inputs(TypedDict, total=False):
+    """What may come with the labels; the same for every fusion method.
+
+    Attributes:
+        raters: names of an array's raters.
+        classes: class names; for a table the labels that may occur, in the order of `cm`.
+        rater_axis: the array axis that holds the raters; 1 for arrays (n_tasks, n_raters).
+        pooled: True when `labels` is a sequence of arrays, one per case, which share one
+            confusion matrix per rater; the result then holds a list of labels.
+        gold: known classes: class indices (*space), -1 where unknown; for a table a mapping or
+            Series from task to class.
+        roi: True where a pixel counts for the estimates, (*space). The label is given everywhere.
+        weights: how many items each pixel or column stands for, (*space); one when not given.
+
+    With `pooled`, `gold`, `roi` and `weights` are sequences too.
+    """
+
+    raters: Sequence[Hashable] | None
+    classes: Sequence[Hashable] | None
+    rater_axis: int
+    pooled: bool
+    gold: Any
+    roi: Any
+    weights: Any
+
+
 def pose(
     labels: LabelInput,
     n_classes: int | None = None,
     *,
+    prior_map: Any = None,
     raters: Sequence[Hashable] | None = None,
     classes: Sequence[Hashable] | None = None,
     rater_axis: int = 0,
     pooled: bool = False,
     gold: Any = None,
     roi: Any = None,
-    prior_map: Any = None,
+    weights: Any = None,
 ) -> Problem:
     """Bring any accepted input into the form that fusion methods work on.
 
@@ -59,14 +86,14 @@ def pose(
             sequence of such arrays, one per case; or a table: long (task, rater, label) or wide
             (a row per task, a column per rater).
         n_classes: number of classes; the largest index plus one (at least two) when not given.
-        raters: names of the raters of an array.
-        classes: names of the classes of an array; the values that may occur in a table.
-        rater_axis: the array axis that holds the raters; 1 for arrays (n_tasks, n_raters).
-        pooled: whether `labels` is a sequence of cases.
-        gold: known classes: for arrays class indices (*space), -1 where unknown (one such array
-            per case when pooled); for tables a mapping or Series from task to class.
-        roi: True where an item counts for the estimates, (*space) (one per case when pooled).
-        prior_map: class probabilities (n_classes, *space) (one per case when pooled).
+        prior_map: class probabilities (n_classes, *space), one per case when pooled.
+        raters: this and the rest: see `Inputs`.
+        classes: see `Inputs`.
+        rater_axis: see `Inputs`.
+        pooled: see `Inputs`.
+        gold: see `Inputs`.
+        roi: see `Inputs`.
+        weights: see `Inputs`.
     """
     if isinstance(labels, pd.DataFrame):
         return _pose_table(encode_table(labels, classes=classes, gold=gold))
@@ -81,6 +108,9 @@ def pose(
     class_names = tuple(range(size)) if classes is None else tuple(classes)
     keys, vectors = _keys(cases, gold, roi, prior_map, pooled)
     parts = [encode_patterns([*case, *key]) for case, key in zip(cases, keys, strict=True)]
+    if weights is not None:
+        given_weights = weights if pooled else [weights]
+        parts = [_weighted(part, each) for part, each in zip(parts, given_weights, strict=True)]
     merged, positions = merge_patterns(parts) if len(parts) > 1 else (parts[0], [None])
     answers = _answers(merged, len(names), size, vectors, bool(keys[0]))
 
@@ -92,6 +122,16 @@ def pose(
         return ([m[0] for m in maps], [m[1] for m in maps]) if pooled else maps[0]
 
     return Problem(answers, names, class_names, decode)
+
+
+def _weighted(part: Patterns, weights: Any) -> Patterns:
+    if np.shape(weights) != part.index.shape:
+        raise InputError(
+            Fault(f"weights: shape {np.shape(weights)}", expected=f"{part.index.shape}")
+        )
+    flat = np.asarray(weights, dtype=float).ravel()
+    counts = np.bincount(part.index.ravel(), weights=flat, minlength=len(part.rows))
+    return replace(part, counts=counts)
 
 
 def _keys(

@@ -1,0 +1,146 @@
+"""Verbs on data sets: info, agreement, simulate, convert, demo."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from multirater.cli.options import (
+    ALL_CORES,
+    Csv,
+    Data,
+    Json,
+    Output,
+    Overwrite,
+    Seed,
+    Split,
+    Workers,
+)
+from multirater.cli.tables import print_facts, print_json, print_table
+from multirater.errors import Fault, InputError
+
+if TYPE_CHECKING:
+    from multirater.types import Dataset
+
+
+def info(data: Data, json: Json = False, workers: Workers = ALL_CORES) -> None:
+    """Show what is in a data set: cases, raters, who labelled what, classes, disagreement."""
+    import multirater
+
+    found = multirater.info(multirater.read_dataset(data), workers=workers)
+    if json:
+        print_json({"summary": found.summary, "raters": found.raters, "cases": found.cases})
+        return
+    print_facts(found.summary)
+    if len(found.raters):
+        print_table(found.raters, "Raters: cases labelled, and share of each class")
+    worst = found.cases.sort_values("disagreement", ascending=False).head(10)
+    if worst["disagreement"].notna().any():
+        print_table(worst, "Cases with most disagreement")
+
+
+def agreement(
+    data: Data,
+    scale: Annotated[
+        Literal["nominal", "ordinal", "interval"],
+        typer.Option(help="How far apart classes are, for Krippendorff's alpha."),
+    ] = "nominal",
+    level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
+    resamples: Annotated[int, typer.Option(help="Draws behind the intervals.")] = 200,
+    split: Split = "",
+    seed: Seed = 0,
+    json: Json = False,
+    csv: Csv = False,
+    workers: Workers = ALL_CORES,
+) -> None:
+    """Show how far raters agree, per class and per two raters, with intervals."""
+    import multirater
+
+    found = multirater.agreement(
+        _opened(data, split),
+        scale=scale,
+        level=level,
+        n_resamples=resamples,
+        seed=seed,
+        workers=workers,
+    )
+    if json:
+        print_json({"level": found.level, "all": found.coefficients, "pairs": found.pairs})
+    elif csv:
+        found.coefficients.to_csv(sys.stdout)
+    else:
+        print_table(found.coefficients, f"Agreement, with {level:.0%} intervals")
+        print_table(found.pairs, "Every two raters")
+
+
+def simulate(
+    data: Data,
+    output: Output,
+    raters: Annotated[
+        str, typer.Option(help="kind or kind:strength, separated by commas.")
+    ] = "good,over,under,wrong,blank",
+    supply: Annotated[
+        Literal["dense", "one"], typer.Option(help="Every rater, or one per case.")
+    ] = "dense",
+    seed: Seed = 0,
+    overwrite: Overwrite = False,
+) -> None:
+    """Replace the raters of a data set with known truth by simulated ones.
+
+    For masks: good, over, under, wrong, blank; strength 1 errs as in Zhang 2020, 0 not at all.
+    For class labels: pairwise-flipper, hammer-spammer; the strength is the share of right answers.
+    """
+    import multirater
+    from multirater.simulate import parse_rater, simulate_dataset
+
+    dataset = multirater.read_dataset(data)
+    who = [parse_rater(text) for text in raters.split(",") if text.strip()]
+    simulated = simulate_dataset(dataset, who, supply=supply, seed=seed)
+    print(multirater.write_dataset(simulated, output, overwrite=overwrite))
+
+
+def convert(
+    source: Annotated[Path, typer.Argument(help="A file, a DICOM series, or a data set.")],
+    output: Output,
+    format: Annotated[
+        str, typer.Option("--format", help="Format of a data set's files, such as nii.gz.")
+    ] = "",
+    like: Annotated[
+        Path | None, typer.Option(help="DICOM series a DICOM-SEG refers to.", show_default=False)
+    ] = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Convert an image, a label (DICOM-SEG too) or a whole data set to another format."""
+    from multirater.conversion import convert as run
+
+    print(run(source, output, suffix=format or None, like=like, overwrite=overwrite))
+
+
+def demo(
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder to write.")] = Path("demo"),
+    cases: Annotated[int, typer.Option(min=10, help="Digits to use.")] = 300,
+    seed: Seed = 0,
+) -> None:
+    """Run the whole way on built-in digits with five simulated raters."""
+    from multirater.demo import run_demo
+
+    for table, title in run_demo(output, n_cases=cases, seed=seed):
+        print_table(table, title)
+    print(f"Everything is in {output}")
+
+
+def _opened(data: Path, split: str) -> Dataset:
+    import multirater
+
+    dataset = multirater.read_dataset(data)
+    if not split:
+        return dataset
+    known = sorted({case.split for case in dataset if case.split})
+    if split not in known:
+        raise InputError(
+            Fault(f"no case in split {split!r}", expected=", ".join(known) or "a column `split`")
+        )
+    return dataset.split(split)

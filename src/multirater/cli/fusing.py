@@ -1,0 +1,104 @@
+"""The verb fuse."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from multirater.cli.options import ALL_CORES, Json, Output, Overwrite, Workers
+from multirater.cli.tables import print_json, print_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def fuse(
+    data: Annotated[
+        Path,
+        typer.Argument(help="Data set, or a table of answers (task, rater, label) as CSV."),
+    ],
+    output: Output,
+    method: Annotated[
+        str,
+        typer.Option(
+            help="mean, majority-vote, staple, spatial-staple, dawid-skene, one-coin or mace."
+        ),
+    ] = "staple",
+    pooled: Annotated[
+        bool, typer.Option("--pooled", help="One confusion matrix per rater over all cases.")
+    ] = False,
+    probability: Annotated[
+        bool, typer.Option("--probability", help="Also write class probabilities.")
+    ] = False,
+    window: Annotated[
+        float | None,
+        typer.Option(help="Window of spatial-staple in millimetres.", show_default=False),
+    ] = None,
+    prior: Annotated[
+        str, typer.Option(help="Of EM methods: frequency, estimated, or P(foreground).")
+    ] = "",
+    disputed_only: Annotated[
+        bool, typer.Option("--disputed-only", help="staple: learn from disputed pixels only.")
+    ] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a stopped run.")] = False,
+    scheduler: Annotated[
+        str, typer.Option(help="Address of a Dask scheduler to run on.", show_default=False)
+    ] = "",
+    workers: Workers = ALL_CORES,
+    overwrite: Overwrite = False,
+    json: Json = False,
+) -> None:
+    """Fuse the labels of every case into one, and describe each rater."""
+    import multirater
+    from multirater.fuse.answer_table import fuse_table, is_answer_table
+    from multirater.fuse.dataset import fuse_dataset
+    from multirater.progress import say
+
+    options: dict[str, Any] = {}
+    if window is not None:
+        options["window"] = window
+    if prior:
+        options["prior"] = _prior(prior)
+    if disputed_only:
+        options["disputed_only"] = True
+    if is_answer_table(data):
+        done = fuse_table(data, output, method=method, options=options, overwrite=overwrite)
+    else:
+        done = fuse_dataset(
+            multirater.read_dataset(data),
+            output,
+            method=method,
+            pooled=pooled,
+            probability=probability,
+            options=options,
+            workers=workers,
+            scheduler=scheduler or None,
+            resume=resume,
+            overwrite=overwrite,
+        )
+    for message in done.messages:
+        say(f"note: {message}")
+    if json:
+        print_json({"folder": str(done.folder), "raters": done.raters, "notes": done.messages})
+        return
+    print_table(_with_intervals(done.raters), f"Raters by {method}, with 95% intervals")
+    print(done.folder)
+
+
+def _with_intervals(raters: pd.DataFrame) -> pd.DataFrame:
+    """Put value and interval into one cell, and leave out the matrices, which are in the file."""
+    shown: dict[str, Any] = {"labels": raters["labels"]}
+    for name in raters.columns:
+        if f"{name}_low" in raters.columns and not name.startswith("cm["):
+            ends = zip(raters[name], raters[f"{name}_low"], raters[f"{name}_high"], strict=True)
+            shown[name] = [f"{value:.3f} [{low:.3f}, {high:.3f}]" for value, low, high in ends]
+    return type(raters)(shown, index=raters.index)
+
+
+def _prior(text: str) -> str | float:
+    try:
+        return float(text)
+    except ValueError:
+        return text

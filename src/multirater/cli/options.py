@@ -1,0 +1,24 @@
+"""Arguments and options that several verbs share."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Data = Annotated[
+    Path, typer.Argument(help="Data set: a folder or its manifest.csv.", show_default=False)
+]
+Output = Annotated[
+    Path, typer.Option("--output", "-o", help="Folder to write.", show_default=False)
+]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what is there already.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Csv = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
+Workers = Annotated[int, typer.Option("--workers", "-j", min=1, help="Number of processes.")]
+Seed = Annotated[int, typer.Option("--seed", help="Same seed, same result.")]
+Split = Annotated[str, typer.Option("--split", help="Use the cases of this split only.")]
+
+ALL_CORES = os.cpu_count() or 1

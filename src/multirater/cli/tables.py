@@ -1,0 +1,66 @@
+"""Tables for people and for machines, on standard output."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def print_table(frame: pd.DataFrame, title: str) -> None:
+    """Print a table; numbers to three digits, index columns first."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    flat = frame.reset_index() if any(frame.index.names) else frame
+    table = Table(box=box.SIMPLE_HEAD)
+    for name in flat.columns:
+        numeric = flat[name].dtype.kind in "fiu"
+        table.add_column(str(name), justify="right" if numeric else "left", overflow="fold")
+    for row in flat.itertuples(index=False):
+        table.add_row(*(_cell(value) for value in row))
+    # Piped output has no width of its own: give it enough for every column.
+    width = None if sys.stdout.isatty() else 240
+    console = Console(width=width, highlight=False, markup=False)
+    console.print(title)
+    console.print(table)
+
+
+def print_facts(facts: Mapping[str, object]) -> None:
+    """Print names and values, one a line."""
+    width = max(len(name) for name in facts)
+    for name, value in facts.items():
+        print(f"{name:<{width}}  {_cell(value)}")
+
+
+def print_json(content: Any) -> None:
+    """Print JSON; NaN, which JSON lacks, becomes null."""
+    print(json.dumps(plain(content), indent=2, allow_nan=False))
+
+
+def plain(content: Any) -> Any:
+    """Turn tables and numbers of any library into what JSON knows."""
+    if hasattr(content, "to_dict") and hasattr(content, "columns"):
+        flat = content.reset_index() if any(content.index.names) else content
+        return [plain(record) for record in flat.to_dict("records")]
+    if isinstance(content, Mapping):
+        return {str(key): plain(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [plain(value) for value in content]
+    if hasattr(content, "item"):
+        content = content.item()
+    if isinstance(content, float) and not math.isfinite(content):
+        return None
+    return content if isinstance(content, bool | int | float | str | None) else str(content)
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float):
+        return "-" if math.isnan(value) else f"{value:.3f}"
+    return str(value)

@@ -1,0 +1,191 @@
+"""How far the raters of a data set agree: overlaps and chance-corrected coefficients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from multirater import metrics
+from multirater.errors import Fault, InputError
+from multirater.io.survey import Survey, survey
+from multirater.metrics.overlap import Overlap
+from multirater.progress import track
+from multirater.types import MISSING, Dataset
+
+Level = Literal["nominal", "ordinal", "interval"]
+_OVERLAPS: dict[str, Overlap] = {"Dice": "dice", "IoU": "iou"}
+
+
+@dataclass(frozen=True, eq=False)
+class Agreement:
+    """Agreement among raters.
+
+    Attributes:
+        coefficients: one row per measure and class (`all`, or one class against the rest), with
+            columns `value`, `low` and `high`, the ends of the interval.
+        pairs: one row per two raters: mean Dice and IoU over the cases both labelled (masks only),
+            Cohen's kappa over all their pixels, and the number of cases.
+        level: of the intervals.
+    """
+
+    coefficients: pd.DataFrame
+    pairs: pd.DataFrame
+    level: float
+
+
+def agreement(
+    dataset: Dataset | Survey,
+    *,
+    scale: Level = "nominal",
+    level: float = 0.95,
+    n_resamples: int = 200,
+    seed: int = 0,
+    workers: int = 1,
+) -> Agreement:
+    """Measure how far raters agree, over all classes and for each class against the rest.
+
+    Dice and IoU are computed per case and pair of raters and averaged; the coefficients are
+    computed over all pixels. Intervals come from drawing whole cases again, because the pixels of
+    one image are not independent; with a single case there is none.
+
+    Args:
+        dataset: as opened by `read_dataset`, or its survey.
+        scale: how far apart classes are for Krippendorff's alpha: `nominal` (different is
+            different), `ordinal` or `interval`.
+        level: of the intervals.
+        n_resamples: how many times cases are drawn again.
+        seed: of the draws.
+        workers: number of processes that read.
+    """
+    found = survey(dataset, workers=workers) if isinstance(dataset, Dataset) else dataset
+    n_raters = len(found.dataset.raters)
+    if n_raters < 2:
+        raise InputError(Fault(f"{n_raters} raters", expected="at least two, to compare them"))
+    draws = {"level": level, "n_resamples": n_resamples, "seed": seed}
+    pooled = _Pooled.of(found)
+    measures: dict[str, Callable[..., float]] = {
+        "percent agreement": metrics.percent_agreement,
+        "Fleiss kappa": metrics.fleiss_kappa,
+        f"Krippendorff alpha ({scale})": partial(metrics.krippendorff_alpha, level=scale),
+        "Gwet AC1": metrics.gwet_ac1,
+    }
+    estimates = _overlaps(found, draws) if found.dataset.kind == "masks" else {}
+    for name, measure in track(measures.items(), "measuring agreement", len(measures)):
+        estimates |= _coefficients(name, measure, pooled, found.classes.names, draws)
+    several_cases = len(np.unique(pooled.cases)) > 1
+    return Agreement(_table(estimates, several_cases), _pairs(found, pooled), level)
+
+
+@dataclass(frozen=True, eq=False)
+class _Pooled:
+    """Patterns of all cases side by side: labels (n_raters, n), how many pixels, which case."""
+
+    labels: NDArray[np.int64]
+    weights: NDArray[np.int64]
+    cases: NDArray[np.int64]
+
+    @staticmethod
+    def of(found: Survey) -> _Pooled:
+        return _Pooled(
+            np.concatenate([case.rows for case in found.cases]).T,
+            np.concatenate([case.counts for case in found.cases]),
+            np.repeat(np.arange(len(found.cases)), [len(case.rows) for case in found.cases]),
+        )
+
+
+Estimates: TypeAlias = dict[tuple[str, str], metrics.Estimate[Any]]
+"""By measure and class."""
+
+
+def _coefficients(
+    name: str,
+    measure: Callable[..., float],
+    pooled: _Pooled,
+    classes: tuple[str, ...],
+    draws: dict[str, Any],
+) -> Estimates:
+    over: dict[str, NDArray[Any]] = {"all": pooled.labels}
+    if len(classes) > 2:
+        over |= {
+            label: metrics.one_against_rest(pooled.labels, k) for k, label in enumerate(classes)
+        }
+    return {
+        (name, label): metrics.item_interval(
+            measure, labels, weights=pooled.weights, groups=pooled.cases, **draws
+        )
+        for label, labels in over.items()
+    }
+
+
+def _overlaps(found: Survey, draws: dict[str, Any]) -> Estimates:
+    names = found.classes.names
+    foregrounds: dict[str, int | None] = {"all": None}
+    if len(names) > 2:
+        foregrounds |= {name: k for k, name in enumerate(names) if k > 0}
+    estimates: Estimates = {}
+    for measure, score in _OVERLAPS.items():
+        for label, foreground in foregrounds.items():
+            means = [_mean_of_pairs(each) for each in _pair_scores(found, score, foreground)]
+            estimates[f"mean {measure} of pairs", label] = metrics.case_interval(
+                float, means, **draws
+            )
+    return estimates
+
+
+def _pair_scores(
+    found: Survey, score: Overlap, foreground: int | None = None
+) -> list[NDArray[np.float64]]:
+    """Scores (n_raters, n_raters) of every case that has labels."""
+    return [
+        metrics.pairwise_scores(
+            case.rows.T, score=score, foreground=foreground, weights=case.counts
+        )
+        for case in found.cases
+        if len(case.rows)
+    ]
+
+
+def _mean_of_pairs(scores: NDArray[np.float64]) -> float:
+    above = scores[np.triu_indices(len(scores), k=1)]
+    known = above[~np.isnan(above)]
+    return float(known.mean()) if len(known) else float("nan")
+
+
+def _table(estimates: Estimates, several_cases: bool) -> pd.DataFrame:
+    """Lay the estimates out; a single case gives no interval."""
+    rows = [
+        {
+            "measure": measure,
+            "class": label,
+            "value": float(estimate.value),
+            "low": float(estimate.low) if several_cases else np.nan,
+            "high": float(estimate.high) if several_cases else np.nan,
+        }
+        for (measure, label), estimate in estimates.items()
+    ]
+    return pd.DataFrame(rows).set_index(["measure", "class"])
+
+
+def _pairs(found: Survey, pooled: _Pooled) -> pd.DataFrame:
+    """Compare every two raters who share a case."""
+    raters = found.dataset.raters
+    scores = {
+        name: np.stack(_pair_scores(found, score))
+        for name, score in (_OVERLAPS.items() if found.dataset.kind == "masks" else ())
+    }
+    drawn = np.stack([(case.rows != MISSING).any(0) for case in found.cases]).astype(int)
+    shared = drawn.T @ drawn
+    rows = []
+    for a, b in zip(*np.triu_indices(len(raters), k=1), strict=True):
+        if shared[a, b]:
+            row: dict[str, Any] = {"rater a": raters[a], "rater b": raters[b]}
+            row |= {name: float(np.nanmean(each[:, a, b])) for name, each in scores.items()}
+            kappa = metrics.cohen_kappa(pooled.labels[a], pooled.labels[b], weights=pooled.weights)
+            rows.append(row | {"Cohen kappa": kappa, "cases": int(shared[a, b])})
+    return pd.DataFrame(rows, columns=["rater a", "rater b", *scores, "Cohen kappa", "cases"])

@@ -1,0 +1,127 @@
+"""What is in a data set: cases, raters, who labelled what, class frequencies, disagreement."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from multirater.io.survey import CaseSurvey, Survey, survey
+from multirater.types import MISSING, Dataset
+
+
+@dataclass(frozen=True, eq=False)
+class Info:
+    """A description of a data set.
+
+    Attributes:
+        summary: single facts by name.
+        raters: one row per rater: cases labelled, and the share of each class in what they drew.
+        cases: one row per case: size, raters, and the share of pixels they disagree on, among
+            those that two or more of them labelled.
+    """
+
+    summary: dict[str, object]
+    raters: pd.DataFrame
+    cases: pd.DataFrame
+
+
+def info(dataset: Dataset | Survey, *, workers: int = 1) -> Info:
+    """Describe a data set; every fault in it is reported on the way.
+
+    Args:
+        dataset: as opened by `read_dataset`, or its survey when there is one already.
+        workers: number of processes that read.
+
+    Raises:
+        InputError: with the faults of all cases.
+    """
+    found = survey(dataset, workers=workers) if isinstance(dataset, Dataset) else dataset
+    cases = _cases(found)
+    return Info(_summary(found, cases), _raters(found), cases)
+
+
+def disagreement(case: CaseSurvey) -> float:
+    """Share of pixels with different labels, among those two or more raters labelled."""
+    present = case.rows != MISSING
+    several = present.sum(1) >= 2
+    lowest = np.where(present, case.rows, np.iinfo(np.int64).max).min(1, initial=2**62)
+    differ = several & (case.rows.max(1, initial=MISSING) != lowest)
+    total = case.counts[several].sum()
+    return float(case.counts[differ].sum() / total) if total else float("nan")
+
+
+def _cases(found: Survey) -> pd.DataFrame:
+    rows = [
+        {
+            "case": case.name,
+            "split": source.split,
+            "size": " x ".join(map(str, case.space)),
+            "channels": case.n_channels,
+            "raters": len(source.labels),
+            "truth": source.truth is not None,
+            "disagreement": disagreement(case),
+        }
+        for case, source in zip(found.cases, found.dataset, strict=True)
+    ]
+    return pd.DataFrame(rows).set_index("case")
+
+
+def _raters(found: Survey) -> pd.DataFrame:
+    names = found.classes.names
+    labelled = Counter(rater for case in found.dataset for rater in case.labels)
+    pixels = sum((_class_counts(case, len(names)) for case in found.cases), np.zeros((1, 1)))
+    rows = []
+    for number, rater in enumerate(found.dataset.raters):
+        total = pixels[number].sum()
+        share = pixels[number] / total if total else np.full(len(names), np.nan)
+        rows.append(
+            {"rater": rater, "cases": labelled[rater], **dict(zip(names, share, strict=True))}
+        )
+    columns = ["rater", "cases", *names]
+    return pd.DataFrame(rows, columns=columns).set_index("rater")
+
+
+def _class_counts(case: CaseSurvey, n_classes: int) -> NDArray[np.float64]:
+    """Pixels per rater and class, (n_raters, n_classes)."""
+    n_raters = case.rows.shape[1]
+    counts = np.zeros((n_raters, n_classes))
+    for rater, labels in enumerate(case.rows.T):
+        known = labels != MISSING
+        counts[rater] = np.bincount(labels[known], weights=case.counts[known], minlength=n_classes)
+    return counts
+
+
+def _summary(found: Survey, cases: pd.DataFrame) -> dict[str, object]:
+    geometries = [case.geometry for case in found.cases if case.geometry is not None]
+    spacings = Counter(geometry.spacing for geometry in geometries)
+    per_case = cases["raters"]
+    return {
+        "labels are": found.dataset.kind,
+        "cases": len(cases),
+        "cases without label": int((per_case == 0).sum()),
+        "cases with truth": int(cases["truth"].sum()),
+        "raters": len(found.dataset.raters),
+        "labels": int(per_case.sum()),
+        "raters per case": f"{per_case.min()} to {per_case.max()}, mean {per_case.mean():.2f}",
+        "splits": _listed(Counter(split for split in cases["split"] if split)),
+        "sizes": _listed(Counter(cases["size"])),
+        "spacing (mm)": _listed(Counter({_numbers(k): v for k, v in spacings.items()})),
+        "channels": _listed(Counter(map(str, cases["channels"]))),
+        "classes": ", ".join(found.classes.names),
+        "label files hold": _listed(Counter(rule for case in found.cases for rule in case.rules)),
+        "mean disagreement": float(cases["disagreement"].mean()),
+    }
+
+
+def _listed(counts: Counter[str], most: int = 4) -> str:
+    shown = [f"{value} ({count})" for value, count in counts.most_common(most) if value]
+    rest = len(counts) - most
+    return ", ".join(shown) + (f", and {rest} more" if rest > 0 else "") or "-"
+
+
+def _numbers(values: tuple[float, ...]) -> str:
+    return " x ".join(f"{value:.4g}" for value in values)

@@ -1,0 +1,59 @@
+"""Fuse a table of answers on disk: crowd-sourced class labels without images."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from multirater.errors import Fault, InputError
+from multirater.fuse.dataset import FusedDataset
+from multirater.fuse.methods import NEEDS_SPACE, method_named
+from multirater.fuse.rater_table import rater_table_of_tasks
+from multirater.fuse.table import COLUMNS
+from multirater.io.atomic import replacing
+from multirater.io.manifest import FILE_NAME
+
+
+def is_answer_table(path: Path) -> bool:
+    """Whether a file is a table of answers rather than a manifest of cases."""
+    if path.suffix.lower() not in (".csv", ".tsv") or path.name == FILE_NAME or not path.is_file():
+        return False
+    with path.open(encoding="utf-8-sig", errors="replace") as stream:
+        header = {name.strip().lower() for name in stream.readline().replace("\t", ",").split(",")}
+    return "case" not in header and all(header & set(names) for names in COLUMNS.values())
+
+
+def fuse_table(
+    path: Path,
+    folder: Path,
+    *,
+    method: str,
+    options: Mapping[str, Any] | None = None,
+    overwrite: bool = False,
+) -> FusedDataset:
+    """Fuse a CSV with the columns task, rater and label.
+
+    Writes `labels.csv` (task, label and the probability of every class) and `raters.csv`.
+    """
+    if method in NEEDS_SPACE:
+        raise InputError(Fault(f"{method} needs masks", expected="another method"))
+    for name in ("labels.csv", "raters.csv"):
+        if (folder / name).exists() and not overwrite:
+            raise InputError(
+                Fault(
+                    "already exists", fix="choose another folder or --overwrite", file=str(folder)
+                )
+            )
+    frame = pd.read_csv(path, sep="\t" if path.suffix.lower() == ".tsv" else ",")
+    frame.columns = pd.Index([str(name).strip().lower() for name in frame.columns])
+    result = method_named(method)(frame, **(options or {}))
+    raters = rater_table_of_tasks(result.counts, result.raters, result.classes)
+    labels = result.probability.add_prefix("P(").add_suffix(")")
+    labels.insert(0, "label", result.label)
+    for table, name in ((labels, "labels.csv"), (raters, "raters.csv")):
+        with replacing(folder / name, overwrite=overwrite) as temporary:
+            table.to_csv(temporary)
+    return FusedDataset(folder, raters, labels, tuple(result.identifiability.messages()))

@@ -1,0 +1,162 @@
+"""Fuse the labels of one case and write the result."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multirater.errors import MultiraterWarning
+from multirater.fuse.answers import answers_from_rows
+from multirater.fuse.em import posterior_counts, posterior_of
+from multirater.fuse.fitting import row_labels
+from multirater.fuse.methods import NEEDS_SPACE, method_named
+from multirater.fuse.problem import decode_patterns
+from multirater.io.formats import write_image
+from multirater.io.labels import write_label
+from multirater.io.suffixes import WRITABLE, suffix_of
+from multirater.patterns import encode_patterns
+from multirater.types import Case, Classes, Image, LabelMap, Labels
+
+_RASTER = {".png", ".jpg", ".jpeg"}
+
+
+@dataclass(frozen=True, eq=False)
+class PooledFit:
+    """Raters as estimated from all cases together."""
+
+    cm: NDArray[np.float64]
+    prior: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class CaseJob:
+    """How to fuse each case; sent to every process."""
+
+    method: str
+    options: Mapping[str, Any]
+    raters: tuple[str, ...]
+    classes: Classes
+    folder: Path
+    file_names: Mapping[str, str]
+    write_probability: bool
+    pooled: PooledFit | None
+
+
+@dataclass(frozen=True)
+class CaseRecord:
+    """What is known of a fused case: one line of the progress file.
+
+    `counts` are expected counts [rater][true][observed] in pixels.
+    """
+
+    case: str
+    label: str
+    probability: str
+    counts: list[list[list[float]]]
+    n_iter: int
+    converged: bool
+    n_ties: int
+    messages: list[str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the record as plain data."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, eq=False)
+class _Fused:
+    label: NDArray[np.int16]
+    probability: NDArray[np.float32]
+    counts: NDArray[np.float64]
+    n_iter: int
+    converged: bool
+    n_ties: int
+    messages: list[str]
+
+
+def fuse_case(case: Case, job: CaseJob) -> CaseRecord:
+    """Fuse one case and write its files, each in one move."""
+    labels = case.read_labels(job.raters)
+    fused = _fuse(labels, job) if job.pooled is None else _apply(labels, job, job.pooled)
+    name = job.file_names[case.name]
+    suffix = _label_suffix(case, labels)
+    label_cell = f"labels/{name}{suffix}"
+    _write(LabelMap(fused.label, labels.geometry), job.folder / label_cell, job.classes, case)
+    probability_cell = ""
+    if job.write_probability:
+        probability_cell = f"probability/{name}{_probability_suffix(suffix)}"
+        image = Image(fused.probability, labels.geometry)
+        write_image(image, job.folder / probability_cell, overwrite=True)
+    return CaseRecord(
+        case.name,
+        label_cell,
+        probability_cell,
+        fused.counts.tolist(),
+        fused.n_iter,
+        fused.converged,
+        fused.n_ties,
+        fused.messages,
+    )
+
+
+def _fuse(labels: Labels, job: CaseJob) -> _Fused:
+    """Estimate raters from this case alone."""
+    options = dict(job.options)
+    if job.method in NEEDS_SPACE:
+        options.setdefault("spacing", labels.geometry.spacing)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MultiraterWarning)
+        result = method_named(job.method)(
+            labels.array, len(job.classes), raters=labels.raters, **options
+        )
+    return _Fused(
+        result.label,
+        result.probability,
+        result.counts,
+        result.n_iter,
+        result.converged,
+        result.n_ties,
+        result.identifiability.messages(),
+    )
+
+
+def _apply(labels: Labels, job: CaseJob, fit: PooledFit) -> _Fused:
+    """Use raters as estimated from all cases."""
+    found = encode_patterns(labels.array)
+    answers = answers_from_rows(found.rows, found.counts, len(job.classes))
+    posterior = posterior_of(answers, fit.cm, fit.prior)
+    label, n_ties = row_labels(answers, posterior)
+    label_map, probability = decode_patterns(found, None, label, posterior)
+    counts = posterior_counts(answers, posterior)
+    return _Fused(label_map, probability, counts, 0, True, n_ties, [])
+
+
+def _label_suffix(case: Case, labels: Labels) -> str:
+    """Write in the format the raters' files have, as far as it can be written."""
+    paths = next(iter(case.labels.values())).paths
+    suffix = suffix_of(paths[0]) if paths else ""
+    if suffix in WRITABLE or suffix == ".dcm":
+        return suffix
+    return ".png" if labels.array.ndim == 3 else ".nii.gz"
+
+
+def _probability_suffix(suffix: str) -> str:
+    if suffix in _RASTER:
+        return ".tif"
+    return ".nii.gz" if suffix == ".dcm" else suffix
+
+
+def _write(label: LabelMap, path: Path, classes: Classes, case: Case) -> None:
+    if suffix_of(path) != ".dcm":
+        write_label(label, path, classes=classes, overwrite=True)
+        return
+    from multirater.io.dicom_seg import write_dicom_seg
+
+    source = case.image.paths[0] if case.image and case.image.paths[0].is_dir() else None
+    write_dicom_seg(label, path, classes=classes, source=source, overwrite=True)

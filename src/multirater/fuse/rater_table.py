@@ -1,0 +1,120 @@
+"""Each rater in numbers, with intervals: the content of `raters.csv`."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.stats import beta
+
+Array = NDArray[np.float64]
+
+_DRAWS = 1000
+
+
+def rater_table(
+    counts: Array,
+    raters: Sequence[Hashable],
+    classes: Sequence[Hashable],
+    *,
+    level: float = 0.95,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Return skill, sensitivity, specificity and confusion matrix of each rater, with intervals.
+
+    The intervals come from drawing cases again: the pixels of one image are not independent. With
+    one case there are none (NaN).
+
+    Args:
+        counts: expected counts (n_cases, n_raters, true, observed).
+        raters: names.
+        classes: names.
+        level: of the intervals.
+        seed: of the draws.
+
+    Returns:
+        One row per rater. Columns: `labels` (cases labelled), `skill` (mean diagonal), then per
+        class but the first `sensitivity` and `specificity` (with the class's name when there are
+        more than two), then `cm[true,observed]`; each with `_low` and `_high`.
+    """
+    whole = _figures(counts.sum(0), classes)
+    draws = np.random.default_rng(seed).multinomial(
+        len(counts), np.full(len(counts), 1 / len(counts)), size=_DRAWS
+    )
+    drawn = _figures(np.tensordot(draws.astype(float), counts, axes=1), classes)
+    tail = (1 - level) / 2
+    columns: dict[str, Any] = {"labels": (counts.sum((2, 3)) > 0).sum(0)}
+    for name, values in whole.items():
+        low, high = _quantiles(drawn[name], tail, len(counts) > 1)
+        columns |= {name: values, f"{name}_low": low, f"{name}_high": high}
+    return pd.DataFrame(columns, index=pd.Index(list(raters), name="rater"))
+
+
+def rater_table_of_tasks(
+    counts: Array, raters: Sequence[Hashable], classes: Sequence[Hashable], *, level: float = 0.95
+) -> pd.DataFrame:
+    """Do the same for class labels, whose tasks are independent: intervals from the Beta posterior.
+
+    Args:
+        counts: expected counts (n_raters, true, observed).
+        raters: names.
+        classes: names.
+        level: of the intervals.
+    """
+    tail = (1 - level) / 2
+    columns: dict[str, Any] = {"labels": np.round(counts.sum((1, 2))).astype(int)}
+    shares = _shares(counts, classes)
+    for name, (hits, total) in shares.items():
+        low, high = beta.ppf([[tail], [1 - tail]], hits + 0.5, total - hits + 0.5)
+        columns |= {name: _ratio(hits, total), f"{name}_low": low, f"{name}_high": high}
+    table = pd.DataFrame(columns, index=pd.Index(list(raters), name="rater"))
+    recalls = [f"cm[{name},{name}]" for name in classes]
+    table.insert(1, "skill", table[recalls].mean(axis=1))
+    table.insert(2, "skill_low", table[[f"{each}_low" for each in recalls]].mean(axis=1))
+    table.insert(3, "skill_high", table[[f"{each}_high" for each in recalls]].mean(axis=1))
+    return table
+
+
+def _figures(counts: Array, classes: Sequence[Hashable]) -> dict[str, Array]:
+    """Turn counts (..., n_raters, true, observed) into named figures (..., n_raters)."""
+    shares = {name: _ratio(*each) for name, each in _shares(counts, classes).items()}
+    diagonal = np.stack([shares[f"cm[{name},{name}]"] for name in classes])
+    known = ~np.isnan(diagonal)
+    skill = np.where(known, diagonal, 0).sum(0) / np.maximum(known.sum(0), 1)
+    return {"skill": np.where(known.any(0), skill, np.nan), **shares}
+
+
+def _shares(counts: Array, classes: Sequence[Hashable]) -> dict[str, tuple[Array, Array]]:
+    """Name every share as hits and total."""
+    found: dict[str, tuple[Array, Array]] = {}
+    by_true = counts.sum(-1)
+    everything = by_true.sum(-1)
+    for k, name in list(enumerate(classes))[1:]:
+        suffix = f" {name}" if len(classes) > 2 else ""
+        right = counts[..., k, k]
+        others = everything - by_true[..., k]
+        false_alarms = counts[..., :, k].sum(-1) - right
+        found[f"sensitivity{suffix}"] = (right, by_true[..., k])
+        found[f"specificity{suffix}"] = (others - false_alarms, others)
+    for t, true in enumerate(classes):
+        for o, observed in enumerate(classes):
+            found[f"cm[{true},{observed}]"] = (counts[..., t, o], by_true[..., t])
+    return found
+
+
+def _ratio(hits: Array, total: Array) -> Array:
+    return np.where(total > 0, hits / np.maximum(total, 1e-300), np.nan)
+
+
+def _quantiles(drawn: Array, tail: float, several: bool) -> tuple[Array, Array]:
+    """Quantiles over draws (n_draws, n_raters); draws without the class leave them."""
+    n_raters = drawn.shape[1]
+    low, high = np.full(n_raters, np.nan), np.full(n_raters, np.nan)
+    for rater in range(n_raters if several else 0):
+        known = drawn[~np.isnan(drawn[:, rater]), rater]
+        if len(known):
+            low[rater], high[rater] = np.quantile(known, [tail, 1 - tail])
+    return low, high

@@ -1,0 +1,123 @@
+"""Files appear whole or not at all.
+
+A writer works on a hidden temporary file beside the target, which is moved into place when it is
+complete. An interrupted or failed run leaves the old target as it was and nothing beside it.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from multirater.errors import Fault, InputError
+from multirater.io.suffixes import suffix_of
+
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS}
+
+
+@contextmanager
+def replacing(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
+    """Yield a temporary path beside `path`, and move it into place if the block succeeds.
+
+    The temporary file has the suffix of the target, so that writers which choose the format by the
+    suffix do the same as for the target. Missing parent folders are made.
+
+    Args:
+        path: the file to make.
+        overwrite: whether an existing file may be replaced.
+
+    Raises:
+        InputError: the target exists, its folder cannot be written, or the disk is full.
+
+    Example:
+        >>> import tempfile
+        >>> target = Path(tempfile.mkdtemp()) / "notes.txt"
+        >>> with replacing(target) as temporary:
+        ...     _ = temporary.write_text("whole")
+        >>> target.read_text()
+        'whole'
+    """
+    target = Path(path)
+    temporary = target.with_name(f".{secrets.token_hex(6)}.part{suffix_of(target)}")
+    with _disk_faults(target):
+        _require_free(target, overwrite)
+        _make_parent(target)
+        try:
+            yield temporary
+            _flush_to_disk(temporary)
+            _move(temporary, target, overwrite)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+def _require_free(target: Path, overwrite: bool) -> None:
+    if target.is_dir():
+        raise InputError(
+            Fault("is a folder", expected="a file to write", fix="name a file", file=str(target))
+        )
+    if not overwrite and os.path.lexists(target):
+        raise _already_exists(target)
+
+
+def _already_exists(target: Path) -> InputError:
+    return InputError(
+        Fault("already exists", fix="choose another name, or pass --overwrite", file=str(target))
+    )
+
+
+def _make_parent(target: Path) -> None:
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise InputError(
+            Fault(
+                "cannot be written: a part of its folder's path is a file",
+                expected=f"a folder at {target.parent}",
+                fix="choose another place",
+                file=str(target),
+            )
+        ) from None
+
+
+def _flush_to_disk(temporary: Path) -> None:
+    with temporary.open("rb+") as stream:
+        os.fsync(stream.fileno())
+
+
+def _move(temporary: Path, target: Path, overwrite: bool) -> None:
+    if not overwrite:
+        # A hard link fails when the target has appeared meanwhile, where a rename would replace it.
+        try:
+            os.link(temporary, target)
+        except FileExistsError:
+            raise _already_exists(target) from None
+        except OSError:  # this file system has no hard links
+            _require_free(target, overwrite)
+        else:
+            return
+    temporary.replace(target)
+
+
+@contextmanager
+def _disk_faults(target: Path) -> Iterator[None]:
+    """Say in words that the disk is full or the place is not writable."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in _FULL:
+            found, fix = "cannot be written: the disk is full", "free some space and run again"
+        elif error.errno in _FORBIDDEN:
+            found, fix = (
+                f"cannot be written: {target.parent} is not writable",
+                "choose another place, or ask for the right to write there",
+            )
+        elif error.errno == errno.ENAMETOOLONG:
+            found, fix = "cannot be written: the name is too long", "choose a shorter name"
+        else:
+            raise
+        raise InputError(Fault(found, fix=fix, file=str(target))) from error

@@ -1,0 +1,198 @@
+"""The command line as a user meets it: one process per call."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from multirater.io import dataset_from_arrays, read_dataset, write_dataset
+
+
+def run(*words, cwd=None):
+    """Run `multirater` with words and return status, output and errors."""
+    command = [sys.executable, "-m", "multirater", *map(str, words)]
+    done = subprocess.run(
+        command, capture_output=True, text=True, cwd=cwd, timeout=120, check=False
+    )
+    assert "Traceback" not in done.stderr or "--debug" in words
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.fixture(scope="module")
+def broken(tmp_path_factory):
+    """A data set with three faults."""
+    folder = tmp_path_factory.mktemp("broken") / "data"
+    data = dataset_from_arrays(
+        np.zeros((3, 2, 8, 8), dtype=int), images=np.zeros((3, 8, 8), dtype=np.uint8)
+    )
+    write_dataset(data, folder)
+    (folder / "raters/rater 1/0.png").write_bytes(b"")
+    cut = (folder / "raters/rater 2/1.png").read_bytes()
+    (folder / "raters/rater 2/1.png").write_bytes(cut[:40])
+    write_dataset(dataset_from_arrays(np.zeros((1, 1, 5, 5), dtype=int)), folder.parent / "small")
+    (folder / "raters/rater 1/2.png").write_bytes(
+        (folder.parent / "small/raters/rater 1/0.png").read_bytes()
+    )
+    return folder
+
+
+def test_help_names_every_verb_without_loading_numpy_or_torch():
+    code = (
+        "import sys; sys.argv=['multirater','--help']\n"
+        "from multirater.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "assert not {'numpy', 'torch', 'pandas', 'scipy'} & set(sys.modules), 'too much imported'"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    for word in ("simulate", "info", "agreement", "convert", "fuse", "import", "demo"):
+        assert word in done.stdout
+
+
+def test_version():
+    import multirater
+
+    assert run("--version")[1].strip() == f"multirater {multirater.__version__}"
+
+
+def test_info_as_text_and_json(digits_folder):
+    status, text, _ = run("info", digits_folder, "-q")
+    assert status == 0
+    assert "background, digit" in text
+    _, output, _ = run("info", digits_folder, "--json", "-q")
+    content = json.loads(output)
+    assert content["summary"]["cases"] == 12
+    assert [rater["rater"] for rater in content["raters"]][:2] == ["good", "over"]
+
+
+def test_agreement_as_table_csv_and_json(digits_folder):
+    assert "Krippendorff" in run("agreement", digits_folder, "-q")[1]
+    _, output, _ = run("agreement", digits_folder, "--csv", "-q", "--resamples", "20")
+    assert output.startswith("measure,class,value,low,high")
+    _, output, _ = run("agreement", digits_folder, "--json", "-q", "--split", "test")
+    assert json.loads(output)["pairs"][0]["cases"] == 4
+
+
+def test_simulate_fuse_and_read_again(digits_folder, tmp_path):
+    status, _, errors = run(
+        "simulate", digits_folder, "-o", tmp_path / "sim", "--raters", "good,over:0.5,over:2",
+        "--supply", "one", "--seed", "3",
+    )  # fmt: skip
+    assert status == 0, errors
+    simulated = read_dataset(tmp_path / "sim")
+    assert set(simulated.raters) == {"good", "over", "over-2"}
+    assert all(len(case.labels) == 1 for case in simulated)
+    manifest = pd.read_csv(tmp_path / "sim/manifest.csv")
+    assert json.loads(manifest["simulated"][0])["kind"] in ("good", "over")
+    status, output, _ = run("fuse", digits_folder, "-o", tmp_path / "fused", "--method", "mean")
+    assert status == 0
+    assert "good" in output
+    assert read_dataset(tmp_path / "fused").raters == ("mean",)
+
+
+def test_fuse_prints_json_for_machines(digits_folder, tmp_path):
+    _, output, _ = run("fuse", digits_folder, "-o", tmp_path / "out", "--json", "-q", "--pooled")
+    content = json.loads(output)
+    assert content["raters"][0]["rater"] == "good"
+    assert 0 <= content["raters"][0]["sensitivity"] <= 1
+
+
+def test_convert_a_file_and_a_data_set(digits_folder, tmp_path):
+    image = digits_folder / "images/train-0000.png"
+    assert run("convert", image, "-o", tmp_path / "a.nii.gz")[0] == 0
+    assert run("convert", tmp_path / "a.nii.gz", "-o", tmp_path / "b.png")[0] == 0
+    from multirater.io import read_image
+
+    assert np.array_equal(read_image(tmp_path / "b.png").array, read_image(image).array)
+    status, _, errors = run(
+        "convert", digits_folder, "-o", tmp_path / "nifti", "--format", "nii.gz"
+    )
+    assert status == 0, errors
+    assert len(list((tmp_path / "nifti").rglob("*.nii.gz"))) == 12 * 7
+
+
+def test_import_files_by_pattern(tmp_path):
+    data = dataset_from_arrays(
+        np.ones((2, 2, 6, 6), dtype=int),
+        images=np.zeros((2, 6, 6), dtype=np.uint8),
+        raters=["1st", "2nd"],
+    )
+    write_dataset(data, tmp_path / "source")
+    flat = tmp_path / "flat"
+    flat.mkdir()
+    for path in (tmp_path / "source/images").iterdir():
+        path.rename(flat / f"Image_{path.name}")
+    for rater in ("1st", "2nd"):
+        for path in (tmp_path / "source/raters" / rater).iterdir():
+            path.rename(flat / f"Image_{path.stem}_{rater}HO.png")
+    status, _, errors = run(
+        "import", "files", flat, "--image", "{case}.png", "--label", "{case}_{rater}HO.png",
+        "-o", tmp_path / "table",
+    )  # fmt: skip
+    assert status == 0, errors
+    found = read_dataset(tmp_path / "table")
+    assert sorted(found.raters) == ["1st", "2nd"]
+    assert found["Image_0"].read_label("2nd").array.sum() == 36
+
+
+def test_all_faults_come_at_once_with_status_2(broken):
+    status, output, errors = run("info", broken, "-q")
+    assert status == 2
+    assert output == ""
+    assert errors.startswith("3 errors:")
+    for words in (
+        "case 0, rater rater 1",
+        "case 1, rater rater 2",
+        "case 2, rater rater 1",
+        "5 x 5",
+    ):
+        assert words in errors
+    assert "expected" in errors
+    assert "to do" in errors
+
+
+def test_debug_shows_the_traceback(broken):
+    status, _, errors = run("info", broken, "-q", "--debug")
+    assert status != 0
+    assert "Traceback" in errors
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["info", "nowhere"], "does not exist"),
+        (["fuse", "nowhere", "-o", "out"], "does not exist"),
+        (["convert", "nowhere.png", "-o", "x.nii.gz"], "nowhere.png"),
+        (
+            ["import", "files", "nowhere", "--label", "{case}_{rater}.png", "-o", "x"],
+            "not a folder",
+        ),
+    ],
+)
+def test_wrong_paths_are_named(tmp_path, words, expected):
+    status, _, errors = run(*words, cwd=tmp_path)
+    assert status == 2
+    assert expected in errors
+    assert not list(tmp_path.iterdir())
+
+
+def test_wrong_words_get_a_usage_line(digits_folder, tmp_path):
+    assert run("fuse", digits_folder)[0] == 2
+    status, _, errors = run("fuse", digits_folder, "-o", tmp_path / "x", "--method", "magic")
+    assert status == 2
+    assert "majority-vote" in errors
+    status, _, errors = run(
+        "simulate", digits_folder, "-o", tmp_path / "y", "--raters", "good,lazy"
+    )
+    assert status == 2
+    assert "lazy" in errors
+    assert "over" in errors
+
+
+def test_a_closed_pipe_is_no_error(digits_folder):
+    shell = f"{sys.executable} -m multirater info '{digits_folder}' --json -q | head -c 5"
+    done = subprocess.run(shell, shell=True, capture_output=True, text=True, check=False)
+    assert done.stderr == ""

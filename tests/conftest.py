@@ -1,0 +1,38 @@
+"""Fixtures that several folders of tests share."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import settings
+
+from multirater.io import write_dataset
+from multirater.samples import digits_dataset
+from multirater.simulate import simulate_dataset
+
+# Shared machines are slow at times; a deadline per example would fail for that alone.
+settings.register_profile("multirater", deadline=None)
+settings.load_profile("multirater")
+
+SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
+
+
+@pytest.fixture
+def shared_data() -> Path:
+    """Folder of real data beside the checkout; tests that need it skip without it."""
+    if not SHARED_DATA.is_dir():
+        pytest.skip("no real data beside the checkout (../shared/data)")
+    return SHARED_DATA
+
+
+@pytest.fixture(scope="session")
+def digits_folder(tmp_path_factory) -> Path:
+    """Twelve digits with five simulated raters, on disk."""
+    folder = tmp_path_factory.mktemp("digits") / "data"
+    write_dataset(simulate_dataset(digits_dataset(n_train=8, n_test=4), seed=1), folder)
+    return folder
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(0)

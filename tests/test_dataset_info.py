@@ -1,0 +1,43 @@
+import numpy as np
+import pytest
+
+import multirater
+
+
+@pytest.fixture
+def labels():
+    """Two cases, three raters, three classes; the third rater saw only the first case."""
+    first = np.array([[0, 1, 1, 2], [0, 1, 2, 2], [0, 1, 1, -1]])
+    second = np.array([[0, 0, 0, 1], [0, 0, 0, 1], [-1, -1, -1, -1]])
+    return np.stack([first, second])[:, :, None, :]
+
+
+def test_summary_counts_cases_raters_and_labels(labels):
+    found = multirater.info(multirater.dataset_from_arrays(labels))
+    assert found.summary["cases"] == 2
+    assert found.summary["raters"] == 3
+    assert found.summary["labels"] == 5
+    assert found.summary["classes"] == "background, class 1, class 2"
+
+
+def test_raters_have_class_shares_of_what_they_labelled(labels):
+    found = multirater.info(multirater.dataset_from_arrays(labels))
+    assert found.raters["cases"].tolist() == [2, 2, 1]
+    assert found.raters.loc["rater 3", "class 1"] == pytest.approx(2 / 3)
+    assert found.raters.drop(columns="cases").sum(axis=1).tolist() == pytest.approx([1, 1, 1])
+
+
+def test_disagreement_is_over_pixels_with_two_labels(labels):
+    found = multirater.info(multirater.dataset_from_arrays(labels))
+    assert found.cases["disagreement"].tolist() == pytest.approx([0.25, 0.0])
+
+
+def test_one_rater_has_no_disagreement(labels):
+    found = multirater.info(multirater.dataset_from_arrays(labels[:, :1]))
+    assert found.cases["disagreement"].isna().all()
+
+
+def test_unlabelled_cases_are_counted(labels):
+    labels[1] = -1
+    found = multirater.info(multirater.dataset_from_arrays(labels))
+    assert found.summary["cases without label"] == 1
