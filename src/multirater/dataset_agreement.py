@@ -73,7 +73,8 @@ def agreement(
         "percent agreement": metrics.percent_agreement,
         "Fleiss kappa": metrics.fleiss_kappa,
         f"Krippendorff alpha ({scale})": partial(metrics.krippendorff_alpha, level=scale),
-        "Gwet AC1": metrics.gwet_ac1,
+        # With the number of categories given, a draw of cases without one of them still counts it.
+        "Gwet AC1": partial(metrics.gwet_ac1, n_classes=len(found.classes)),
     }
     estimates = _overlaps(found, draws) if found.dataset.kind == "masks" else {}
     for name, measure in track(measures.items(), "measuring agreement", len(measures)):
@@ -110,17 +111,20 @@ def _coefficients(
     classes: tuple[str, ...],
     draws: dict[str, Any],
 ) -> Estimates:
-    over: dict[str, NDArray[Any]] = {"all": pooled.labels}
-    if len(classes) > 2:
-        over |= {
-            label: metrics.one_against_rest(pooled.labels, k) for k, label in enumerate(classes)
-        }
-    return {
-        (name, label): metrics.item_interval(
-            measure, labels, weights=pooled.weights, groups=pooled.cases, **draws
+    def estimate(of: Callable[..., float], labels: NDArray[Any]) -> metrics.Estimate[Any]:
+        return metrics.item_interval(
+            of, labels, weights=pooled.weights, groups=pooled.cases, **draws
         )
-        for label, labels in over.items()
-    }
+
+    estimates = {(name, "all"): estimate(measure, pooled.labels)}
+    if len(classes) > 2:
+        takes_classes = isinstance(measure, partial) and "n_classes" in measure.keywords
+        binary = partial(measure, n_classes=2) if takes_classes else measure
+        estimates |= {
+            (name, label): estimate(binary, metrics.one_against_rest(pooled.labels, k))
+            for k, label in enumerate(classes)
+        }
+    return estimates
 
 
 def _overlaps(found: Survey, draws: dict[str, Any]) -> Estimates:

@@ -48,7 +48,11 @@ def upright_geometries(draw):
 
 @settings(max_examples=20, deadline=None)
 @given(
-    hnp.arrays(np.int16, st.tuples(*[st.integers(1, 5)] * 3), elements=st.integers(0, 2)),
+    hnp.arrays(
+        np.int16,
+        st.tuples(st.integers(1, 4), st.integers(2, 5), st.integers(4, 7)),
+        elements=st.integers(0, 2),
+    ),
     upright_geometries(),
 )
 def test_round_trip(array, geometry):
@@ -165,22 +169,30 @@ def test_labels_of_background_only(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("array", "classes", "words"),
+    ("values", "classes", "words"),
     [
-        (np.array([[[0, -1, 1, -1]]]), CLASSES, "2 pixels are not labelled"),
-        (np.array([[[0, 3]]]), CLASSES, "class indices 0 to 3"),
-        (np.array([[[0, -2]]]), CLASSES, "class indices -2 to 0"),
-        (np.array([[[0, 0]]]), Classes.numbered(1), "no class but the background"),
-        (np.array([[[0, 1]]]), Classes((LabelClass("b"), LabelClass("x" * 65))), "65 characters"),
+        ([0, -1, 1, -1], CLASSES, "2 pixels are not labelled"),
+        ([0, 3], CLASSES, "class indices 0 to 3"),
+        ([0, -2], CLASSES, "class indices -2 to 0"),
+        ([0, 0], Classes.numbered(1), "no class but the background"),
+        ([0, 1], Classes((LabelClass("b"), LabelClass("x" * 65))), "65 characters"),
     ],
 )
-def test_labels_that_cannot_be_held(tmp_path, array, classes, words):
-    label = LabelMap(array.astype(np.int16), Geometry.default(3))
+def test_labels_that_cannot_be_held(tmp_path, values, classes, words):
+    array = np.zeros((1, 3, 4), np.int16)
+    array[0, 0, : len(values)] = values
+    label = LabelMap(array, Geometry.default(3))
     with pytest.raises(InputError, match=words) as error:
         write_dicom_seg(label, tmp_path / "a.dcm", classes=classes)
     assert error.value.faults[0].file == str(tmp_path / "a.dcm")
     assert error.value.faults[0].fix
     assert not (tmp_path / "a.dcm").exists()
+
+
+def test_slices_too_small_for_highdicom_are_refused(tmp_path):
+    label = LabelMap(np.ones((2, 1, 3), np.int16), Geometry.default(3))
+    with pytest.raises(InputError, match="1 x 3 pixels"):
+        write_dicom_seg(label, tmp_path / "a.dcm", classes=CLASSES)
 
 
 def test_a_sheared_grid_cannot_be_held(tmp_path):

@@ -14,6 +14,13 @@ from multirater.fuse.problem import Inputs, LabelInput
 from multirater.fuse.result import FusionResult
 
 
+_FEWEST = 1e-10
+"""Expected counts below this are raised to it: nothing a rater says is ever impossible."""
+
+_UNUSED = 1e-20
+"""The same for labels a rater never uses, which weigh nothing beside those they use."""
+
+
 @dataclass(frozen=True)
 class FreeMatrices:
     """Every entry of every confusion matrix is free; `dirichlet` is added to each count."""
@@ -21,15 +28,16 @@ class FreeMatrices:
     dirichlet: float
 
     def start(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Normalise the counts of the vote."""
-        return self.maximise(counts, counts)
+        """Normalise rows. A class a rater never met begins as: they use their labels alike."""
+        used = counts.sum(1, keepdims=True) > 0
+        raised = np.maximum(counts + self.dirichlet, np.where(used, _FEWEST, _UNUSED))
+        return np.asarray(raised / raised.sum(2, keepdims=True))
 
     def maximise(self, counts: NDArray[np.float64], cm: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Normalise rows; a row without counts becomes uniform."""
-        smoothed = counts + self.dirichlet
-        total = smoothed.sum(2, keepdims=True)
-        uniform = 1 / counts.shape[2]
-        return np.asarray(np.where(total > 0, smoothed / np.maximum(total, 1e-300), uniform))
+        """Normalise rows; a class that never occurs gets a uniform row."""
+        found = self.start(counts)
+        found[counts.sum(2) == 0] = 1 / counts.shape[2]
+        return found
 
     def log_prior(self, cm: NDArray[np.float64]) -> float:
         """Log density of symmetric Dirichlet priors with parameter 1 + dirichlet."""

@@ -97,7 +97,7 @@ def run_em(
     counts, mass = vote_counts(answers, prior)
     cm = model.start(counts) if start is None else start
     if estimate_prior and start is None:
-        prior = mass / mass.sum()
+        prior = _share(mass, prior)
     trace: list[float] = []
     converged = False
     for _ in range(stopping.max_iter):
@@ -106,7 +106,7 @@ def run_em(
         trace.append(log_likelihood + model.log_prior(cm))
         cm = model.maximise(counts, cm)
         if estimate_prior:
-            prior = mass / mass.sum()
+            prior = _share(mass, prior)
         converged = len(trace) > 1 and trace[-1] - trace[-2] <= stopping.tol * abs(trace[-1])
         if converged:
             break
@@ -114,6 +114,12 @@ def run_em(
         _warn_not_converged(trace, stopping)
     posterior = posterior_of(answers, *before) if trace else vote_fractions(answers, prior)
     return Fit(cm, counts, prior, posterior, np.array(trace), converged)
+
+
+def confusion_of(counts: Array) -> Array:
+    """Divide counts (..., true, observed) by their row sums; a row without counts is uniform."""
+    total = counts.sum(-1, keepdims=True)
+    return np.asarray(np.where(total > 0, counts / np.maximum(total, _TINY), 1 / counts.shape[-1]))
 
 
 def vote_fractions(answers: Answers, prior: Array) -> Array:
@@ -154,6 +160,12 @@ def posterior_of(answers: Answers, cm: Array, prior: Array) -> Array:
     return posterior
 
 
+def _share(mass: Array, otherwise: Array) -> Array:
+    """Scale class masses to sum to one; without any item that counts, keep what was believed."""
+    total = mass.sum()
+    return mass / total if total > 0 else otherwise
+
+
 def _accumulate(
     answers: Answers,
     posterior_and_log: Callable[[slice, sparse.csr_matrix], tuple[Array, float]],
@@ -184,9 +196,14 @@ def _block_posterior(
     log_joint = np.asarray(block @ column_log)
     before = prior if answers.row_prior is None else answers.row_prior[rows]
     log_joint += np.log(np.maximum(before, _TINY))
+    excluded = before == 0
     if answers.gold is not None:
-        known = answers.gold[rows]
-        log_joint[(known != MISSING)[:, None] & (np.arange(len(prior)) != known[:, None])] = -np.inf
+        known = answers.gold[rows, None]
+        other = np.arange(len(prior)) != known
+        # A known class stands, even where the prior would exclude it.
+        excluded = np.where(known == MISSING, excluded, other)
+    if excluded.any():
+        log_joint[np.broadcast_to(excluded, log_joint.shape)] = -np.inf
     highest = log_joint.max(1, keepdims=True)
     log_joint -= highest
     np.exp(log_joint, out=log_joint)

@@ -6,8 +6,7 @@ from typing import Unpack
 
 import numpy as np
 
-from multirater.fuse.dawid_skene import FreeMatrices
-from multirater.fuse.em import Fit, posterior_counts, vote_fractions
+from multirater.fuse.em import Fit, confusion_of, posterior_counts, vote_fractions
 from multirater.fuse.fitting import result_of, row_labels
 from multirater.fuse.problem import Inputs, LabelInput, pose
 from multirater.fuse.result import FusionResult
@@ -34,6 +33,6 @@ def majority_vote(
     label, _ = row_labels(answers, fractions)
     decided = np.eye(answers.n_classes)[np.maximum(label, 0)]
     counts = posterior_counts(answers, decided)
-    cm = FreeMatrices(0.0).start(counts)
+    cm = confusion_of(counts)
     fit = Fit(cm, counts, prior, fractions, np.empty(0), True)
     return result_of("majority-vote", problem, fit)

@@ -6,8 +6,7 @@ from typing import Unpack
 
 import numpy as np
 
-from multirater.fuse.dawid_skene import FreeMatrices
-from multirater.fuse.em import Fit, posterior_counts, vote_fractions
+from multirater.fuse.em import Fit, confusion_of, posterior_counts, vote_fractions
 from multirater.fuse.fitting import result_of
 from multirater.fuse.problem import Inputs, LabelInput, pose
 from multirater.fuse.result import FusionResult
@@ -32,5 +31,5 @@ def mean(
     prior = answers.class_frequency()
     fractions = vote_fractions(answers, prior)
     counts = posterior_counts(answers, fractions)
-    cm = FreeMatrices(0.0).start(counts)
+    cm = confusion_of(counts)
     return result_of("mean", problem, Fit(cm, counts, prior, fractions, np.empty(0), True))

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError, MultiraterWarning
-from multirater.fuse.dawid_skene import FreeMatrices
+from multirater.fuse.em import confusion_of
 from multirater.fuse.fitting import Prior
 from multirater.fuse.result import FusionResult
 from multirater.fuse.staple import staple
@@ -113,7 +113,7 @@ def local_confusion(
     n_classes = len(probability)
     size = window_in_pixels(window, spacing, label.ndim)
     if prior_cm is None:
-        prior_cm = FreeMatrices(0.0).start(_counts(label[None], probability))[0]
+        prior_cm = confusion_of(_counts(label[None], probability))[0]
     cm = np.empty((n_classes, n_classes, *label.shape), dtype=np.float32)
     for true in range(n_classes):
         for observed in range(n_classes):
@@ -240,7 +240,7 @@ def _result(
         whole,
         label=label,
         probability=full,
-        cm=FreeMatrices(0.0).start(counts),
+        cm=confusion_of(counts),
         counts=counts,
         log_likelihood=trace,
         n_iter=len(trace),

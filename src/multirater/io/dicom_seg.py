@@ -8,6 +8,7 @@ back onto the image's grid.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from pydicom import Dataset
 from pydicom.sr.coding import Code
 from pydicom.uid import generate_uid
+from pydicom.valuerep import DSfloat
 
 from multirater.errors import Fault, InputError
 from multirater.io.atomic import replacing
@@ -41,6 +43,7 @@ from multirater.io.guard import reading, writing
 from multirater.types import MISSING, Classes, Geometry, Image, LabelClass, LabelMap
 
 _LONGEST_NAME = 64  # characters of a DICOM long string
+_FEWEST_PIXELS = 8  # highdicom 0.28 packs smaller frames into bytes of their own, unreadably
 _SECONDARY_CAPTURE = "1.2.840.10008.5.1.4.1.1.7"
 _ANY_STRUCTURE = Code("309825002", "SCT", "Spatial and Relational Concept")
 _EXPECTED_OF_SOURCE = (
@@ -221,6 +224,14 @@ def _segmentation(images: list[Any], pixels: Any, segments: list[Any]) -> Any:
 
 
 def _require_classes(label: LabelMap, classes: Classes) -> None:
+    if label.array.size == 0 or np.prod(label.array.shape[-2:]) < _FEWEST_PIXELS:
+        raise InputError(
+            Fault(
+                f"has slices of {size_text(label.array.shape[-2:])} pixels",
+                expected=f"at least {_FEWEST_PIXELS} pixels in DICOM-SEG",
+                fix="write .nii.gz or .npz instead",
+            )
+        )
     lowest, highest = int(label.array.min()), int(label.array.max())
     long = [name for name in classes.names if len(name) > _LONGEST_NAME]
     if lowest == MISSING:
@@ -286,11 +297,16 @@ def _made_up_source(space: tuple[int, ...], geometry: Geometry) -> list[Any]:
         setattr(header, name, _grid_uid(name, geometry))
     header.FrameOfReferenceUID = volume.frame_of_reference_uid
     header.Rows, header.Columns = space[1:]
-    header.PixelSpacing = list(volume.pixel_spacing)
-    header.SliceThickness = volume.spacing_between_slices
-    header.ImagePositionPatient = list(geometry.origin)
-    header.ImageOrientationPatient = [*volume.direction_cosines]
+    header.PixelSpacing = _decimals(volume.pixel_spacing)
+    (header.SliceThickness,) = _decimals([volume.spacing_between_slices])
+    header.ImagePositionPatient = _decimals(geometry.origin)
+    header.ImageOrientationPatient = _decimals(volume.direction_cosines)
     return [header]
+
+
+def _decimals(values: Iterable[float]) -> list[Any]:
+    """Return numbers as DICOM writes them, in at most 16 characters."""
+    return [DSfloat(float(value), auto_format=True) for value in values]
 
 
 def _real_source(

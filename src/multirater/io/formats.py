@@ -16,7 +16,7 @@ import numpy as np
 from multirater.errors import Fault, InputError
 from multirater.io.atomic import replacing
 from multirater.io.grid import Shape, is_default, size_text
-from multirater.io.guard import writing
+from multirater.io.guard import missing, writing
 from multirater.io.suffixes import (
     FAMILIES,
     READABLE,
@@ -206,12 +206,17 @@ def _unknown_suffix(path: Path, verb: str, suffixes: frozenset[str]) -> InputErr
 
 def _require_content(path: Path) -> None:
     if not path.exists():
-        found, fix = "does not exist", "correct the path, or put the file there"
-    elif path.stat().st_size == 0:
-        found, fix = "is empty (0 bytes)", "copy or export the file again"
-    else:
+        raise missing(path)
+    if path.stat().st_size > 0:
         return
-    raise InputError(Fault(found, expected="an image file", fix=fix, file=str(path)))
+    raise InputError(
+        Fault(
+            "is empty (0 bytes)",
+            expected="an image file",
+            fix="copy or export the file again",
+            file=str(path),
+        )
+    )
 
 
 def _require_numbers(image: Image, file: str) -> None:

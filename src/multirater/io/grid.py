@@ -165,9 +165,16 @@ def onto_grid(image: Image, space: Sequence[int], geometry: Geometry) -> Image:
             drawn lies outside the other grid.
     """
     axes, first = _whole_voxel_map(image, space, geometry)
-    index = np.argwhere(image.array.any(axis=0))
-    placed = index @ axes.T + first
-    if ((placed < 0) | (placed >= np.asarray(space))).any():
+    order = np.abs(axes).argmax(axis=1)
+    sense = axes[np.arange(len(axes)), order]
+    turned = image.array.transpose(0, *(order + 1))
+    turned = turned[(slice(None), *(slice(None, None, step) for step in sense.tolist()))]
+    size = np.asarray(turned.shape[1:])
+    start = np.where(sense > 0, first, first - (size - 1))
+    low = np.clip(start, 0, space)
+    high = np.clip(start + size, low, space)
+    inside = turned[(slice(None), *map(slice, low - start, high - start))]
+    if np.count_nonzero(inside) < np.count_nonzero(turned):
         raise InputError(
             Fault(
                 "has labels outside the image",
@@ -176,7 +183,7 @@ def onto_grid(image: Image, space: Sequence[int], geometry: Geometry) -> Image:
             )
         )
     result = np.zeros((image.array.shape[0], *space), dtype=image.array.dtype)
-    result[:, *placed.T] = image.array[:, *index.T]
+    result[(slice(None), *map(slice, low, high))] = inside
     return Image(result, geometry)
 
 

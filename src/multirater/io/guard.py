@@ -28,6 +28,8 @@ def reading(path: str | Path, kind: str) -> Iterator[None]:
         raise error.at(file=path) from error.__cause__
     except MemoryError:
         raise
+    except FileNotFoundError:
+        raise missing(path) from None
     except PermissionError:
         raise InputError(
             Fault("cannot be read: permission denied", fix="ask for read access", file=str(path))
@@ -62,6 +64,18 @@ def writing(path: str | Path) -> Iterator[None]:
                 file=str(path),
             )
         ) from error
+
+
+def missing(path: str | Path) -> InputError:
+    """Return the error for a file that is not there."""
+    return InputError(
+        Fault(
+            "does not exist",
+            expected="an image file",
+            fix="correct the path, or put the file there",
+            file=str(path),
+        )
+    )
 
 
 def cannot_hold(what: str, kind: str, instead: Sequence[str]) -> InputError:

@@ -77,7 +77,8 @@ def slice_spacing(heights: NDArray[np.float64]) -> float:
         >>> slice_spacing(np.array([10.0, 12.5, 15.0, 22.5]))
         2.5
     """
-    return float(np.median(np.diff(heights))) if len(heights) > 1 else 1.0
+    # Differences of decimal heights carry noise in their last digits.
+    return round(float(np.median(np.diff(heights))), 6) if len(heights) > 1 else 1.0
 
 
 def heights_of(drawings: Iterable[Drawing]) -> NDArray[np.float64]:
