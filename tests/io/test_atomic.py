@@ -10,6 +10,16 @@ from multirater.errors import InputError
 from multirater.io.atomic import replacing
 
 
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def write_half(target, failure):
+    with replacing(target, overwrite=True) as temporary:
+        temporary.write_text("half")
+        raise failure
+
+
 def test_moves_the_finished_file_into_place_and_makes_folders(tmp_path):
     target = tmp_path / "a" / "b" / "scan.nii.gz"
     with replacing(target) as temporary:
@@ -19,18 +29,17 @@ def test_moves_the_finished_file_into_place_and_makes_folders(tmp_path):
         temporary.write_bytes(b"whole")
         assert not target.exists()
     assert target.read_bytes() == b"whole"
-    assert os.listdir(target.parent) == ["scan.nii.gz"]
+    assert names(target.parent) == ["scan.nii.gz"]
 
 
 @pytest.mark.parametrize("failure", [ValueError, KeyboardInterrupt])
 def test_a_failure_leaves_the_old_target_and_no_leftovers(tmp_path, failure):
     target = tmp_path / "x.txt"
     target.write_text("old")
-    with pytest.raises(failure), replacing(target, overwrite=True) as temporary:
-        temporary.write_text("half")
-        raise failure
+    with pytest.raises(failure):
+        write_half(target, failure())
     assert target.read_text() == "old"
-    assert os.listdir(tmp_path) == ["x.txt"]
+    assert names(tmp_path) == ["x.txt"]
 
 
 def test_an_existing_target_is_refused_before_any_work(tmp_path):
@@ -50,11 +59,13 @@ def test_a_target_that_appears_meanwhile_is_not_replaced(tmp_path, monkeypatch, 
     if not has_hard_links:
         monkeypatch.setattr(os, "link", no_link)
     target = tmp_path / "x.txt"
-    with pytest.raises(InputError, match="already exists"), replacing(target) as temporary:
-        temporary.write_text("mine")
-        target.write_text("theirs")
+    work = replacing(target)
+    work.__enter__().write_text("mine")
+    target.write_text("theirs")
+    with pytest.raises(InputError, match="already exists"):
+        work.__exit__(None, None, None)
     assert target.read_text() == "theirs"
-    assert os.listdir(tmp_path) == ["x.txt"]
+    assert names(tmp_path) == ["x.txt"]
 
 
 def test_works_without_hard_links(tmp_path, monkeypatch):
@@ -88,18 +99,17 @@ def test_overwrite_replaces(tmp_path):
 def test_disk_trouble_is_told_in_words(tmp_path, code, words):
     target = tmp_path / "x.txt"
     target.write_text("old")
-    with pytest.raises(InputError, match=words) as error, replacing(target, overwrite=True) as tmp:
-        tmp.write_text("half")
-        raise OSError(code, os.strerror(code))
+    with pytest.raises(InputError, match=words) as error:
+        write_half(target, OSError(code, os.strerror(code)))
     assert error.value.faults[0].file == str(target)
     assert target.read_text() == "old"
-    assert os.listdir(tmp_path) == ["x.txt"]
+    assert names(tmp_path) == ["x.txt"]
 
 
 def test_other_errors_of_the_system_are_not_explained_away(tmp_path):
     with pytest.raises(FileNotFoundError), replacing(tmp_path / "x.txt"):
         (tmp_path / "missing").read_bytes()
-    assert os.listdir(tmp_path) == []
+    assert names(tmp_path) == []
 
 
 def test_a_folder_or_a_file_in_the_way_is_told(tmp_path):
@@ -120,6 +130,9 @@ def test_the_file_has_the_usual_permissions(tmp_path):
 
 
 def test_a_name_too_long_for_the_system_is_told(tmp_path):
-    with pytest.raises(InputError, match="too long"), replacing(tmp_path / ("x" * 300)) as temporary:
+    with (
+        pytest.raises(InputError, match="too long"),
+        replacing(tmp_path / ("x" * 300)) as temporary,
+    ):
         temporary.write_text("whole")
-    assert os.listdir(tmp_path) == []
+    assert names(tmp_path) == []

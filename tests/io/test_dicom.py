@@ -1,5 +1,7 @@
 """DICOM images, held against SimpleITK's series reader and pydicom."""
 
+import contextlib
+
 import numpy as np
 import pydicom
 import pytest
@@ -168,15 +170,11 @@ def test_a_truncated_file_is_an_error(tmp_path, dicom_slice, compressed):
     np.testing.assert_array_equal(read_image(path).array[0], pixels)
     data = path.read_bytes()
     cut = tmp_path / "cut.dcm"
-    n_refused = 0
+    n_whole = 0
     for length in range(1, len(data), 11):
         cut.write_bytes(data[:length])
         for read in (read_image, read_label_array):
-            try:
-                array = read(cut).array
-            except InputError as error:
-                assert error.faults[0].file == str(cut)
-                n_refused += 1
-            else:
-                np.testing.assert_array_equal(array[0], pixels)
-    assert n_refused > 60
+            with contextlib.suppress(InputError):  # or it is read whole
+                np.testing.assert_array_equal(read(cut).array[0], pixels)
+                n_whole += 1
+    assert n_whole < 5

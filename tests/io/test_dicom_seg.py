@@ -22,9 +22,7 @@ from multirater.types import Classes, Geometry, LabelClass, LabelMap
 
 RNG = np.random.default_rng(7)
 NUMBERS = RNG.integers(0, 3, (4, 6, 7)).astype(np.int16)
-CLASSES = Classes(
-    (LabelClass("background"), LabelClass("tumour", "#ff8800"), LabelClass("œdème"))
-)
+CLASSES = Classes((LabelClass("background"), LabelClass("tumour", "#ff8800"), LabelClass("œdème")))
 SOLID = Geometry(
     (3.0, 0.5, 0.75), (-20.0, 30.0, 40.0), ((0.0, -0.6, 0.8), (0.0, 0.8, 0.6), (1.0, 0.0, 0.0))
 )
@@ -273,9 +271,7 @@ def test_a_grid_turned_over_is_the_same_grid(tmp_path, series):
     space, geometry = image_shape(series)
     down = np.asarray(geometry.direction) * [1, -1, 1]
     last_row = np.asarray(geometry.origin) + np.asarray(geometry.direction)[:, 1] * 0.5 * 5
-    turned = Geometry(
-        geometry.spacing, tuple(last_row.tolist()), tuple(map(tuple, down.tolist()))
-    )
+    turned = Geometry(geometry.spacing, tuple(last_row.tolist()), tuple(map(tuple, down.tolist())))
     placed = read_dicom_seg(path, like=(space, turned))
     np.testing.assert_array_equal(placed.array[0], NUMBERS[:, ::-1])
 

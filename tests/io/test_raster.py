@@ -25,7 +25,9 @@ def test_pillow_sees_what_was_meant(tmp_path, n_channels, mode):
     write_image(Image(array, GEOMETRY), tmp_path / "a.png")
     with Pillow.open(tmp_path / "a.png") as picture:
         assert picture.mode == mode
-        np.testing.assert_array_equal(np.asarray(picture).reshape(5, 7, -1), array.transpose(1, 2, 0))
+        np.testing.assert_array_equal(
+            np.asarray(picture).reshape(5, 7, -1), array.transpose(1, 2, 0)
+        )
         assert json.loads(picture.info["multirater-geometry"])["spacing"] == [0.5, 0.25]
 
 
@@ -65,7 +67,7 @@ def test_a_palette_is_colours_in_images_and_indices_in_labels(tmp_path):
 
 
 def png_of_grey(samples: np.ndarray, bits: int) -> bytes:
-    """Encode a grey PNG of few bits per sample by the specification, which Pillow does not write."""
+    """Encode a grey PNG of few bits per sample, which Pillow does not write."""
 
     def chunk(kind: bytes, body: bytes) -> bytes:
         check = zlib.crc32(kind + body)

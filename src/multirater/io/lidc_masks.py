@@ -141,4 +141,5 @@ def _on_outline(points: NDArray[np.int64]) -> NDArray[np.int64]:
     counts = np.maximum(np.gcd(steps[:, 0], steps[:, 1]), 1)
     along = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
     unit = steps // counts[:, None]
-    return np.repeat(points, counts, axis=0) + along[:, None] * np.repeat(unit, counts, axis=0)
+    offsets: NDArray[np.int64] = along[:, None] * np.repeat(unit, counts, axis=0)
+    return np.repeat(points, counts, axis=0) + offsets

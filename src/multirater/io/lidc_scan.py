@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,7 +101,7 @@ def heights_of(drawings: Iterable[Drawing]) -> NDArray[np.float64]:
     # Each gap by itself, so that rounded heights do not add up to a drift over the whole scan.
     parts = [
         np.linspace(low, high, max(1, round((high - low) / spacing)), endpoint=False)
-        for low, high in zip(outlined[:-1], outlined[1:], strict=True)
+        for low, high in pairwise(outlined)
     ]
     return np.concatenate([*parts, outlined[-1:]])
 

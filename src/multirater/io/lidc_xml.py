@@ -33,7 +33,9 @@ def read_xml_files(source: Path) -> list[Scan]:
     """
     files = [source] if source.is_file() else sorted(_xml_files(source))
     names = _names(files, source)
-    scans, faults, n_readings = [], [], 0
+    scans: list[Scan] = []
+    faults: list[Fault] = []
+    n_readings = 0
     for file in files:
         try:
             root = _root_of(file)
