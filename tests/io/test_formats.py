@@ -137,6 +137,16 @@ def test_big_endian_arrays_are_written_and_read(tmp_path, suffix):
 
 
 @pytest.mark.parametrize("suffix", sorted(WRITABLE))
+def test_suffixes_in_capitals(tmp_path, suffix):
+    image = Image(np.arange(42, dtype=np.uint8).reshape(1, 6, 7), Geometry.default(2))
+    path = tmp_path / f"A{suffix.upper()}"
+    write_image(image, path)
+    assert names(tmp_path) == [path.name]
+    assert_same(read_image(path), image)
+    assert image_shape(path)[0] == (6, 7)
+
+
+@pytest.mark.parametrize("suffix", sorted(WRITABLE))
 def test_a_slice_axis_is_added_and_dropped_on_request(tmp_path, suffix):
     image = Image(np.arange(42, dtype=np.uint8).reshape(1, 6, 7), Geometry.default(2))
     path = tmp_path / f"a{suffix}"

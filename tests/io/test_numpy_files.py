@@ -72,6 +72,27 @@ def test_several_arrays_are_listed(tmp_path):
         assert error.value.faults[0].file == str(tmp_path / "a.npz")
 
 
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        ("spacing", [1.0, 1.0]),
+        ("spacing", [1.0, 1.0, 0.0]),
+        ("origin", [0.0, 0.0, np.nan]),
+        ("direction", np.zeros((3, 3))),
+        ("array", np.zeros((1, 4, 5))),
+    ],
+)
+def test_a_damaged_geometry_is_told(tmp_path, part, value):
+    write_image(Image(np.zeros((1, 2, 3, 4)), GEOMETRY), tmp_path / "a.npz")
+    with np.load(tmp_path / "a.npz") as archive:
+        parts = dict(archive)
+    np.savez(tmp_path / "a.npz", **{**parts, part: np.asarray(value)})
+    for ask in (read_image, image_shape):
+        with pytest.raises(InputError, match="geometry") as error:
+            ask(tmp_path / "a.npz")
+        assert error.value.faults[0].file == str(tmp_path / "a.npz")
+
+
 def test_an_archive_of_nothing_is_told(tmp_path):
     np.savez(tmp_path / "a.npz")
     with pytest.raises(InputError, match="0 arrays: none"):

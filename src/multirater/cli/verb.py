@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import inspect
 import sys
@@ -56,6 +57,8 @@ def _print_error(error: InputError | OSError) -> None:
     else:
         name = f"{error.filename}: " if error.filename else ""
         print(f"error: {name}{error.strerror or error}", file=sys.stderr)
+        if error.errno == errno.ENOSPC:
+            print("  to do: free some space, then run again (fuse: with --resume)", file=sys.stderr)
 
 
 def _set_warnings(*, quiet: bool, verbose: bool) -> None:

@@ -87,7 +87,9 @@ def geometry_from_json(text: Mapping[str, Any]) -> Geometry:
         raise _damaged_geometry()
     if any(len(row) != len(spacing) for row in direction):
         raise _damaged_geometry()
-    return Geometry(spacing, origin, direction)
+    geometry = Geometry(spacing, origin, direction)
+    geometry_from_steps(steps_of(geometry), origin)  # which refuses what spans no space
+    return geometry
 
 
 def _damaged_geometry() -> InputError:
@@ -113,6 +115,8 @@ def fit_ndim(space: Sequence[int], geometry: Geometry, ndim: int | None) -> Shap
     """
     if ndim not in (None, 2, 3):
         raise InputError(Fault(f"ndim is {ndim}", expected="2 or 3", fix="pass 2 or 3"))
+    if len(space) != geometry.ndim:
+        raise _damaged_geometry()
     if ndim is None or ndim == geometry.ndim:
         return tuple(space), geometry
     if ndim == 3:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
 from multirater.io.axes import channel_axis, channels_first
-from multirater.io.grid import Shape, fit_image, fit_ndim, is_default
+from multirater.io.grid import Shape, fit_image, fit_ndim, geometry_from_json, is_default
 from multirater.io.guard import cannot_hold, reading
 from multirater.io.suffixes import suffix_of
 from multirater.types import Geometry, Image
@@ -111,9 +111,8 @@ def _only_key(keys: list[str]) -> str:
 
 
 def _stored_geometry(archive: Any) -> Geometry:
-    direction = tuple(tuple(row) for row in archive["direction"].tolist())
-    return Geometry(
-        tuple(archive["spacing"].tolist()), tuple(archive["origin"].tolist()), direction
+    return geometry_from_json(
+        {part: archive[part].tolist() for part in ("spacing", "origin", "direction")}
     )
 
 

@@ -66,7 +66,7 @@ def shape(path: Path, ndim: int | None) -> Shape:
 def write(image: Image, path: Path) -> None:
     """Write TIFF: three 8- or 16-bit channels as colours, other channels as pages."""
     array, axes = image.array, "CZYX" if image.geometry.ndim == 3 else "CYX"
-    if array.dtype.name == "longdouble" or array.dtype.itemsize > 8:
+    if array.dtype.itemsize > 8:
         raise cannot_hold(f"values of type {array.dtype}", "TIFF", (".npz",))
     as_colours = array.shape[0] == _COLOURS and array.dtype in (np.uint8, np.uint16)
     if as_colours:
