@@ -1,0 +1,216 @@
+"""Confusion heads: from a feature map to what each rater would draw, given the truth.
+
+A head holds one confusion matrix per rater: the same everywhere (`GlobalConfusion`), one per pixel
+(`PixelConfusion`), or one per pixel of low rank (`LowRankConfusion`). Rows are normalised over the
+observed class. Only the raters asked for are computed: the cost of a step grows with the labels in
+the batch, not with the raters in the data set.
+
+Shapes: B cases, R raters asked for, L classes, space of any dimension; a global head has space
+(1, ...), which broadcasts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from multirater.types import MISSING
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What a loss needs of confusion matrices.
+
+    Attributes:
+        log_likelihood: (B, R, L, *space), log probability of what the rater drew for each true
+            class; 0 where they drew nothing.
+        trace: (B, R, *space), trace of the matrix.
+    """
+
+    log_likelihood: Tensor
+    trace: Tensor
+
+
+class ConfusionHead(nn.Module):
+    """What all heads share.
+
+    Args:
+        n_raters: raters in the data set.
+        n_classes: classes, background included.
+    """
+
+    def __init__(self, n_raters: int, n_classes: int) -> None:
+        super().__init__()
+        self.n_raters = n_raters
+        self.n_classes = n_classes
+
+    def forward(self, features: Tensor, raters: Sequence[int] | None = None) -> Tensor:
+        """Return log matrices (B, R, true, observed, *space) of the raters asked for (all)."""
+        raise NotImplementedError
+
+    def columns(self, features: Tensor, labels: Tensor, raters: Sequence[int]) -> Columns:
+        """Return the entries that the labels (B, R, *space) of these raters single out."""
+        return columns_of(self(features, raters), labels)
+
+    def _wanted(self, raters: Sequence[int] | None) -> list[int]:
+        return list(range(self.n_raters)) if raters is None else list(raters)
+
+
+def columns_of(log_cm: Tensor, labels: Tensor) -> Columns:
+    """Pick from log matrices (B, R, true, observed, *space) what labels (B, R, *space) single out.
+
+    The matrices may have size 1 in the case and space axes.
+    """
+    missing = labels == MISSING
+    index = labels.clamp(min=0)[:, :, None, None]
+    n_classes = log_cm.shape[2]
+    expanded = log_cm.expand(labels.shape[0], -1, -1, -1, *labels.shape[2:])
+    picked = expanded.gather(3, index.expand(-1, -1, n_classes, 1, *labels.shape[2:]))[:, :, :, 0]
+    trace = torch.diagonal(log_cm, dim1=2, dim2=3).exp().sum(-1)
+    return Columns(
+        picked.masked_fill(missing[:, :, None], 0.0),
+        trace.expand(labels.shape[0], -1, *labels.shape[2:]),
+    )
+
+
+class GlobalConfusion(ConfusionHead):
+    """One matrix per rater, the same at every pixel of every image.
+
+    Args:
+        n_raters: raters in the data set.
+        n_classes: classes, background included.
+        diagonal: probability of being right to start with.
+
+    Example:
+        >>> head = GlobalConfusion(n_raters=3, n_classes=2, diagonal=0.9)
+        >>> head(torch.zeros(4, 8, 16, 16)).exp()[0, 0, :, :, 0, 0].round(decimals=2).tolist()
+        [[0.9, 0.1], [0.1, 0.9]]
+    """
+
+    def __init__(self, n_raters: int, n_classes: int, diagonal: float = 0.95) -> None:
+        super().__init__(n_raters, n_classes)
+        start = identity_logits(n_classes, diagonal)
+        self.logits = nn.Parameter(start.repeat(n_raters, 1, 1))
+
+    def forward(self, features: Tensor, raters: Sequence[int] | None = None) -> Tensor:
+        """Return log matrices (1, R, true, observed, 1, ...)."""
+        log_cm = functional.log_softmax(self.logits[self._wanted(raters)], dim=-1)
+        return log_cm[(None, ..., *([None] * (features.ndim - 2)))]
+
+
+class PixelConfusion(ConfusionHead):
+    """One matrix per rater and pixel, a linear function of the features.
+
+    Args:
+        n_raters: raters in the data set.
+        n_classes: classes, background included.
+        n_features: channels of the feature map.
+        diagonal: probability of being right to start with.
+    """
+
+    def __init__(
+        self, n_raters: int, n_classes: int, n_features: int, diagonal: float = 0.95
+    ) -> None:
+        super().__init__(n_raters, n_classes)
+        n_outputs = n_classes * n_classes
+        self.weight = nn.Parameter(torch.randn(n_raters, n_outputs, n_features) * 0.01)
+        start = identity_logits(n_classes, diagonal).reshape(-1)
+        self.bias = nn.Parameter(start.repeat(n_raters, 1))
+
+    def forward(self, features: Tensor, raters: Sequence[int] | None = None) -> Tensor:
+        """Return log matrices (B, R, true, observed, *space)."""
+        wanted = self._wanted(raters)
+        logits = rater_maps(features, self.weight[wanted], self.bias[wanted])
+        shape = (len(features), len(wanted), self.n_classes, self.n_classes, *features.shape[2:])
+        return functional.log_softmax(logits.reshape(shape), dim=3)
+
+
+class LowRankConfusion(ConfusionHead):
+    """One matrix per rater and pixel: identity plus a product of two L x rank matrices.
+
+    cm[t, o] is proportional to [t = o] + sum_k a[t, k] b[o, k] with positive a and b. The identity
+    is what the pure product lacks: with rank 1 all its rows are alike, which says that the label
+    does not depend on the truth. Memory and time grow with L * rank instead of L * L.
+
+    Args:
+        n_raters: raters in the data set.
+        n_classes: classes, background included.
+        n_features: channels of the feature map.
+        rank: of the product.
+        diagonal: probability of being right to start with.
+    """
+
+    def __init__(
+        self,
+        n_raters: int,
+        n_classes: int,
+        n_features: int,
+        rank: int = 1,
+        diagonal: float = 0.95,
+    ) -> None:
+        super().__init__(n_raters, n_classes)
+        self.rank = rank
+        n_outputs = 2 * n_classes * rank
+        self.weight = nn.Parameter(torch.randn(n_raters, n_outputs, n_features) * 0.01)
+        # Each row starts with 1 on the diagonal and n_classes * rank * size^2 spread evenly.
+        spread = (1 - diagonal) * n_classes / max(n_classes * diagonal - 1, 1e-3)
+        size = (spread / (n_classes * rank)) ** 0.5
+        start = torch.full((n_raters, n_outputs), size).expm1().log()
+        self.bias = nn.Parameter(start)
+
+    def _factors(self, features: Tensor, raters: Sequence[int]) -> tuple[Tensor, Tensor]:
+        """Return a and b, each (B, R, L, rank, *space)."""
+        maps = rater_maps(features, self.weight[list(raters)], self.bias[list(raters)])
+        shape = (len(features), len(raters), 2, self.n_classes, self.rank, *features.shape[2:])
+        a, b = functional.softplus(maps.reshape(shape)).unbind(2)
+        return a, b
+
+    def forward(self, features: Tensor, raters: Sequence[int] | None = None) -> Tensor:
+        """Return log matrices (B, R, true, observed, *space)."""
+        a, b = self._factors(features, self._wanted(raters))
+        product = torch.einsum("brtk...,brok...->brto...", a, b)
+        identity = torch.eye(self.n_classes, dtype=product.dtype, device=product.device)
+        product = product + identity.reshape(
+            self.n_classes, self.n_classes, *([1] * (features.ndim - 2))
+        )
+        return (product / product.sum(3, keepdim=True)).log()
+
+    def columns(self, features: Tensor, labels: Tensor, raters: Sequence[int]) -> Columns:
+        """Return what the labels single out, without building any L x L matrix."""
+        a, b = self._factors(features, raters)
+        norm = 1 + (a * b.sum(2, keepdim=True)).sum(3)
+        index = labels.clamp(min=0)[:, :, None]
+        drawn = b.gather(2, index[:, :, :, None].expand(-1, -1, 1, self.rank, *labels.shape[2:]))
+        classes = torch.arange(self.n_classes, device=labels.device)
+        same = index == classes.reshape(1, 1, -1, *([1] * (labels.ndim - 2)))
+        likelihood = ((a * drawn).sum(3) + same) / norm
+        trace = ((1 + (a * b).sum(3)) / norm).sum(2)
+        missing = (labels == MISSING)[:, :, None]
+        return Columns(likelihood.log().masked_fill(missing, 0.0), trace)
+
+
+def identity_logits(n_classes: int, diagonal: float) -> Tensor:
+    """Return logits (L, L) whose softmax over the last axis has `diagonal` on the diagonal."""
+    rest = (1 - diagonal) / (n_classes - 1)
+    height = torch.log(torch.tensor(diagonal / rest))
+    return torch.eye(n_classes) * height
+
+
+def rater_maps(features: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    """Apply a linear map per rater to every pixel.
+
+    Args:
+        features: (B, n_features, *space).
+        weight: (R, n_outputs, n_features).
+        bias: (R, n_outputs).
+
+    Returns:
+        (B, R * n_outputs, *space), by one matrix product for all raters.
+    """
+    flat = features.flatten(2)
+    maps = torch.matmul(weight.flatten(0, 1), flat) + bias.reshape(1, -1, 1)
+    return maps.reshape(len(features), -1, *features.shape[2:])

@@ -1,0 +1,69 @@
+"""The likelihood of what raters drew, and the trace that tells truth from error.
+
+All in log space. A rater who did not label a case, and a pixel a rater did not label (-1), are
+left out of the likelihood and of the trace.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import torch
+from torch import Tensor
+
+from multirater.nn.confusion import Columns, columns_of
+from multirater.types import MISSING
+
+Likelihood: TypeAlias = Literal["marginal", "joint"]
+"""`marginal` multiplies the raters' own likelihoods, exact when the truth is certain given the
+image (Zhang 2020, eq. 1); `joint` shares one unknown truth among them (Raykar, Dawid-Skene). With
+one label per case they are the same."""
+
+
+def rater_nll(
+    log_probability: Tensor, log_cm: Tensor, labels: Tensor, likelihood: Likelihood = "marginal"
+) -> Tensor:
+    """Negative log-likelihood of the raters' labels, in nats per label.
+
+    Args:
+        log_probability: of the truth, (B, L, *space).
+        log_cm: log confusion matrices (B, R, true, observed, *space), from a confusion head; case
+            and space axes may have size 1.
+        labels: class indices (B, R, *space), -1 where missing.
+        likelihood: `marginal` or `joint`.
+
+    Example:
+        >>> certain = torch.tensor([[[0.0], [-1e9]]])
+        >>> log_cm = torch.tensor([[0.8, 0.2], [0.3, 0.7]]).log()[None, None, ..., None]
+        >>> float(rater_nll(certain, log_cm, torch.tensor([[[1]]])).exp().round(decimals=3))
+        5.0
+    """
+    return columns_nll(log_probability, columns_of(log_cm, labels), labels, likelihood)
+
+
+def columns_nll(
+    log_probability: Tensor, columns: Columns, labels: Tensor, likelihood: Likelihood = "marginal"
+) -> Tensor:
+    """Do the same from the entries that the labels single out, which any head can give."""
+    drawn = labels != MISSING
+    n_labels = drawn.sum().clamp(min=1)
+    if likelihood == "marginal":
+        each = torch.logsumexp(log_probability[:, None] + columns.log_likelihood, dim=2)
+        return -each.masked_fill(~drawn, 0.0).sum() / n_labels
+    shared = torch.logsumexp(log_probability + columns.log_likelihood.sum(1), dim=1)
+    return -shared.masked_fill(~drawn.any(1), 0.0).sum() / n_labels
+
+
+def trace_penalty(log_cm: Tensor, labels: Tensor) -> Tensor:
+    """Mean trace of the confusion matrices, over the labelled pixels of the raters present.
+
+    Minimising it, against the likelihood, prefers the explanation with the most confused raters:
+    among all that fit, the true one (Zhang 2020, theorem 1).
+    """
+    return mean_trace(columns_of(log_cm, labels).trace, labels)
+
+
+def mean_trace(trace: Tensor, labels: Tensor) -> Tensor:
+    """Mean of traces (B, R, *space) where labels (B, R, *space) are not missing."""
+    drawn = labels != MISSING
+    return trace.masked_fill(~drawn, 0.0).sum() / drawn.sum().clamp(min=1)

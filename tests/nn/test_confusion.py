@@ -1,0 +1,76 @@
+import pytest
+import torch
+
+from multirater.nn import GlobalConfusion, LowRankConfusion, PixelConfusion
+from multirater.nn.confusion import columns_of
+
+N_FEATURES = 6
+
+
+def heads(n_raters=4, n_classes=3, diagonal=0.9):
+    torch.manual_seed(0)
+    return {
+        "global": GlobalConfusion(n_raters, n_classes, diagonal),
+        "pixel": PixelConfusion(n_raters, n_classes, N_FEATURES, diagonal),
+        "low-rank": LowRankConfusion(n_raters, n_classes, N_FEATURES, 2, diagonal),
+    }
+
+
+def trained(head):
+    """Away from where it started, so that symmetry hides nothing."""
+    generator = torch.Generator().manual_seed(1)
+    with torch.no_grad():
+        for parameter in head.parameters():
+            parameter += torch.randn(parameter.shape, generator=generator)
+    return head.double()
+
+
+@pytest.fixture(params=["global", "pixel", "low-rank"])
+def head(request):
+    return trained(heads()[request.param])
+
+
+@pytest.mark.parametrize("space", [(5,), (5, 4), (3, 5, 4)])
+def test_rows_sum_to_one_in_any_dimension(head, space):
+    log_cm = head(torch.randn(2, N_FEATURES, *space, dtype=torch.float64))
+    assert torch.allclose(log_cm.exp().sum(3), torch.ones((), dtype=torch.float64))
+
+
+def test_raters_asked_for_are_those_of_the_whole(head):
+    features = torch.randn(2, N_FEATURES, 4, 4, dtype=torch.float64)
+    assert torch.allclose(head(features, [3, 1]), head(features)[:, [3, 1]])
+
+
+@pytest.mark.parametrize("name", ["global", "pixel", "low-rank"])
+def test_starts_near_identity(name):
+    log_cm = heads(n_classes=4, diagonal=0.9)[name](torch.randn(2, N_FEATURES, 8, 8))
+    diagonal = torch.diagonal(log_cm.exp(), dim1=2, dim2=3)
+    assert float(diagonal.detach().mean()) == pytest.approx(0.9, abs=0.01)
+    assert float(diagonal.detach().min()) > 0.8
+
+
+def test_columns_are_entries_of_the_matrices(head):
+    features = torch.randn(2, N_FEATURES, 4, 5, dtype=torch.float64)
+    labels = torch.randint(-1, 3, (2, 2, 4, 5))
+    raters = [2, 0]
+    fast = head.columns(features, labels, raters)
+    slow = columns_of(head(features, raters), labels)
+    assert torch.allclose(fast.log_likelihood, slow.log_likelihood)
+    assert torch.allclose(fast.trace, slow.trace)
+    cm = head(features, raters).exp().expand(2, -1, -1, -1, 4, 5)
+    for case, rater, row, column in torch.cartesian_prod(
+        *(torch.arange(size) for size in labels.shape)
+    ).tolist():
+        label = int(labels[case, rater, row, column])
+        for true in range(3):
+            expected = 1.0 if label < 0 else float(cm[case, rater, true, label, row, column])
+            found = float(fast.log_likelihood[case, rater, true, row, column].exp())
+            assert found == pytest.approx(expected)
+
+
+def test_only_the_raters_present_get_gradients(head):
+    features = torch.randn(1, N_FEATURES, 4, 4, dtype=torch.float64)
+    head.columns(features, torch.zeros(1, 1, 4, 4, dtype=torch.long), [2]).trace.sum().backward()
+    for parameter in head.parameters():
+        touched = parameter.grad.flatten(1).abs().sum(1) > 0
+        assert touched.tolist() == [False, False, True, False]
