@@ -1,0 +1,57 @@
+"""Random changes of a sample that leave its meaning as it is.
+
+MONAI's transforms do the work; the seed of every sample follows from run, epoch and sample, so
+that a resumed run sees what an unbroken one would have seen.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from multirater.train.samples import Sample
+from multirater.types import MISSING
+
+_OUTSIDE = 1
+"""Labels are shifted by one while MONAI works on them: what comes in from outside is 0, missing."""
+
+
+def augment(sample: Sample, random: np.random.Generator) -> Sample:
+    """Flip, rotate and scale a little, and change the intensities, at random."""
+    transform = _transform(sample.image.ndim - 1)
+    transform.set_random_state(seed=int(random.integers(2**31)))
+    labels = np.concatenate([sample.labels, sample.truth[None]]).astype(np.float32) + _OUTSIDE
+    changed = transform({"image": sample.image, "labels": labels})
+    restored = np.asarray(changed["labels"]).round().astype(np.int16) - _OUTSIDE
+    image = np.ascontiguousarray(np.asarray(changed["image"], dtype=np.float32))
+    return Sample(image, restored[:-1], sample.raters, restored[-1])
+
+
+@lru_cache(maxsize=2)
+def _transform(ndim: int) -> Any:
+    from monai import transforms
+
+    both = ["image", "labels"]
+    flips = [transforms.RandFlipd(both, prob=0.5, spatial_axis=axis) for axis in range(ndim)]
+    angle = 0.26 if ndim == 2 else (0.26, 0.0, 0.0)
+    return transforms.Compose(
+        [
+            *flips,
+            transforms.RandAffined(
+                both,
+                prob=0.5,
+                rotate_range=angle,
+                scale_range=0.1,
+                mode=["bilinear", "nearest"],
+                padding_mode="zeros",
+            ),
+            transforms.RandScaleIntensityd("image", factors=0.1, prob=0.5),
+            transforms.RandShiftIntensityd("image", offsets=0.1, prob=0.5),
+            transforms.RandGaussianNoised("image", prob=0.15, std=0.1),
+        ]
+    )
+
+
+assert MISSING + _OUTSIDE == 0

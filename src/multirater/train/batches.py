@@ -1,0 +1,129 @@
+"""Batches: images, and labels grouped by who gave them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.utils.data import Sampler
+
+from multirater.train.samples import Sample
+
+
+@dataclass
+class LabelGroup:
+    """Cases of a batch that the same raters labelled.
+
+    Attributes:
+        cases: (G,), positions in the batch.
+        raters: positions in the data set's raters.
+        labels: (G, len(raters), *space), -1 where missing.
+    """
+
+    cases: Tensor
+    raters: tuple[int, ...]
+    labels: Tensor
+
+
+@dataclass
+class Batch:
+    """What a training step gets.
+
+    Attributes:
+        image: (B, channels, *space).
+        groups: the labels. A dense batch has one group; with one label per image there are as many
+            as raters in the batch. Raters who labelled nothing do not appear.
+        truth: (B, *space), -1 where unknown.
+    """
+
+    image: Tensor
+    groups: list[LabelGroup]
+    truth: Tensor
+
+    def to(self, device: torch.device) -> Batch:
+        """Return the batch on a device."""
+        groups = [
+            LabelGroup(group.cases.to(device), group.raters, group.labels.to(device))
+            for group in self.groups
+        ]
+        return Batch(self.image.to(device), groups, self.truth.to(device))
+
+
+def collate(samples: Sequence[Sample]) -> Batch:
+    """Stack samples of one size."""
+    by_raters: dict[tuple[int, ...], list[int]] = {}
+    for number, sample in enumerate(samples):
+        if sample.raters:
+            by_raters.setdefault(sample.raters, []).append(number)
+    groups = [
+        LabelGroup(
+            torch.tensor(numbers),
+            raters,
+            torch.from_numpy(np.stack([samples[n].labels for n in numbers]).astype(np.int64)),
+        )
+        for raters, numbers in by_raters.items()
+    ]
+    image = torch.from_numpy(np.stack([sample.image for sample in samples]))
+    truth = torch.from_numpy(np.stack([sample.truth for sample in samples]).astype(np.int64))
+    return Batch(image, groups, truth)
+
+
+class BatchOrder(Sampler[list[tuple[int, int]]]):
+    """Which samples form each batch: the same for any number of processes.
+
+    The order of an epoch follows from seed and epoch alone. Step s takes the next `batch_size`
+    samples of that order, and each process its equal part of them, so that two processes take the
+    same steps as one. Yields (epoch, sample) pairs, from which the random changes of a sample
+    follow.
+
+    Args:
+        n_samples: in the data set.
+        batch_size: over all processes.
+        seed: of the run.
+        rank: of this process.
+        world: number of processes.
+        shuffle: off for validation.
+    """
+
+    def __init__(
+        self,
+        n_samples: int,
+        batch_size: int,
+        *,
+        seed: int,
+        rank: int = 0,
+        world: int = 1,
+        shuffle: bool = True,
+    ) -> None:
+        self.n_samples = n_samples
+        self.batch_size = batch_size
+        self.seed = seed
+        self.rank = rank
+        self.world = world
+        self.shuffle = shuffle
+        self.epoch = 0
+        # Lightning tells the epoch to the sampler of a batch sampler.
+        self.sampler = self
+
+    def set_epoch(self, epoch: int) -> None:
+        """Tell the epoch; Lightning does before each one."""
+        self.epoch = epoch
+
+    def __len__(self) -> int:
+        return -(-self.n_samples // self.batch_size)
+
+    def __iter__(self) -> Iterator[list[tuple[int, int]]]:
+        order = np.arange(self.n_samples)
+        if self.shuffle:
+            order = np.random.default_rng([self.seed, self.epoch]).permutation(self.n_samples)
+        for start in range(0, self.n_samples, self.batch_size):
+            batch = order[start : start + self.batch_size]
+            # The last batch is filled up, so that every process has its part.
+            if len(batch) % self.world:
+                batch = np.concatenate([batch, order[: self.world - len(batch) % self.world]])
+            part = len(batch) // self.world
+            mine = batch[self.rank * part : (self.rank + 1) * part]
+            yield [(self.epoch, int(index)) for index in mine]

@@ -1,0 +1,117 @@
+"""Everything that decides what a training run does, kept as JSON in its folder."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any, Literal
+
+from multirater.errors import Fault, InputError
+from multirater.io.atomic import replacing
+from multirater.nn.backbone import CHANNELS
+
+View = Literal["auto", "2d", "slices", "3d"]
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """Settings of a run. The same for every method, so that only the method differs.
+
+    Attributes:
+        method: a name from `train.methods.METHODS`.
+        confusion: form of the confusion matrices of `cm`.
+        rank: of `low-rank` matrices.
+        trace_weight: weight of the trace penalty of `cm`.
+        likelihood: `marginal`, or `joint` with one truth shared by the raters of a case.
+        warmup_epochs: epochs of `cm` with all matrices fixed to the identity, before they learn.
+        backbone: `unet`, or a segmentation network of MONAI.
+        channels: per stage of the U-Net.
+        n_features: channels of the feature map that the heads see.
+        view: `2d` images; `slices` of volumes (along the first axis); `3d` patches; `auto` takes
+            `2d` for images and `3d` for volumes.
+        patch: size of what is cut from an image in training; the whole image when empty.
+        epochs: largest number of passes over the training cases.
+        batch_size: cases per step, over all devices.
+        learning_rate: peak of the one-cycle schedule.
+        confusion_learning_rate: the same for the confusion matrices.
+        augment: random flips, small rotations and scalings, intensity changes.
+        class_weights: `none`, or `balanced`: rare classes weigh more in the likelihood.
+        validation: share of the training cases held out to choose the best epoch, without truth.
+        patience: epochs without a better held-out likelihood before stopping; 0 for never.
+        precision: of Lightning, such as `32-true` or `16-mixed`.
+        accelerator: `auto`, `cpu` or `gpu`.
+        devices: processes on this machine.
+        num_nodes: machines.
+        workers: processes that read data.
+        seed: same seed, same weights on one device.
+    """
+
+    method: str = "cm"
+    confusion: Literal["pixel", "global", "low-rank"] = "pixel"
+    rank: int = 1
+    trace_weight: float = 0.01
+    likelihood: Literal["marginal", "joint"] = "marginal"
+    warmup_epochs: int = 1
+    backbone: str = "unet"
+    backbone_options: dict[str, Any] = field(default_factory=dict)
+    channels: tuple[int, ...] = CHANNELS
+    n_features: int = 32
+    view: View = "auto"
+    patch: tuple[int, ...] = ()
+    epochs: int = 20
+    batch_size: int = 16
+    learning_rate: float = 3e-3
+    confusion_learning_rate: float = 3e-3
+    augment: bool = False
+    class_weights: Literal["none", "balanced"] = "none"
+    validation: float = 0.15
+    patience: int = 0
+    precision: str = "32-true"
+    accelerator: str = "auto"
+    devices: int = 1
+    num_nodes: int = 1
+    workers: int = 0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        positive = ("epochs", "batch_size", "learning_rate", "n_features", "rank", "devices")
+        wrong = [name for name in positive if getattr(self, name) <= 0]
+        if wrong or not 0 <= self.validation < 1:
+            name = wrong[0] if wrong else "validation"
+            raise InputError(
+                Fault(
+                    f"{name} = {getattr(self, name)}",
+                    expected="a share from 0 to below 1" if not wrong else "more than 0",
+                )
+            )
+        if self.batch_size % (self.devices * self.num_nodes):
+            raise InputError(
+                Fault(
+                    f"batch size {self.batch_size} on {self.devices * self.num_nodes} devices",
+                    expected="a multiple of their number, so that all do the same work",
+                )
+            )
+
+
+def write_config(config: TrainConfig, path: Path) -> None:
+    """Write the settings as JSON."""
+    with replacing(path, overwrite=True) as temporary:
+        temporary.write_text(json.dumps(asdict(config), indent=2) + "\n", encoding="utf-8")
+
+
+def read_config(path: Path) -> TrainConfig:
+    """Read the settings of a run."""
+    stored = json.loads(path.read_text(encoding="utf-8"))
+    known = {each.name for each in fields(TrainConfig)}
+    unknown = sorted(set(stored) - known)
+    if unknown:
+        raise InputError(
+            Fault(
+                f"unknown setting {unknown[0]}", file=str(path), fix="use the version that wrote it"
+            )
+        )
+    settings: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in stored.items()
+    }
+    return TrainConfig(**settings)

@@ -1,0 +1,237 @@
+"""Train a network on a data set and keep everything in a run folder.
+
+RUN/config.json      settings
+RUN/data.json        raters, classes, image channels, version
+RUN/checkpoints/     best.ckpt by held-out likelihood, last.ckpt to go on from
+RUN/logs/            metrics.csv, TensorBoard events
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import lightning
+import torch
+from lightning.pytorch.callbacks import Callback, EarlyStopping, ModelCheckpoint
+from lightning.pytorch.loggers import CSVLogger
+from lightning.pytorch.utilities import rank_zero_only
+
+from multirater import __version__
+from multirater.errors import Fault, InputError
+from multirater.io.atomic import replacing
+from multirater.io.survey import Survey, survey
+from multirater.nn.backbone import build_backbone
+from multirater.nn.segmenter import RaterSegmenter
+from multirater.train.config import TrainConfig, read_config, write_config
+from multirater.train.data import RaterData
+from multirater.train.methods import build_confusion, training_method
+from multirater.train.module import SegmentationModule
+from multirater.types import Classes, Dataset, LabelClass
+
+CONFIG, DATA, CHECKPOINTS = "config.json", "data.json", "checkpoints"
+
+
+@dataclass(frozen=True)
+class RunData:
+    """What a trained network knows of its data.
+
+    Attributes:
+        raters: names, in the order of confusion matrices.
+        classes: names, in the order of class indices.
+        colours: of the classes.
+        n_channels: of the images.
+        ndim: 2 or 3, of what the network sees.
+        version: of multirater.
+    """
+
+    raters: tuple[str, ...]
+    classes: tuple[str, ...]
+    colours: tuple[str, ...]
+    n_channels: int
+    ndim: int
+    version: str = __version__
+
+    def as_classes(self) -> Classes:
+        """Return the classes with their colours."""
+        pairs = zip(self.classes, self.colours, strict=True)
+        return Classes(tuple(LabelClass(name, colour) for name, colour in pairs))
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run.
+
+    Attributes:
+        folder: the run folder.
+        best_epoch: the epoch that was kept, counted from 0.
+        best_nll: its held-out likelihood, in nats per label; NaN without held-out cases.
+    """
+
+    folder: Path
+    best_epoch: int
+    best_nll: float
+
+
+def train(dataset: Dataset, folder: str | Path, config: TrainConfig) -> Run:
+    """Train on a data set, from the start.
+
+    Args:
+        dataset: images with the labels of several raters. The cases of the split `train` (all,
+            when there are no splits) are trained on; `val` or a random share is held out.
+        folder: run folder to make.
+        config: settings.
+
+    Raises:
+        InputError: with every fault of the data set.
+    """
+    target = Path(folder)
+    # Of several processes the first has made the folder by the time the others look.
+    is_first = _is_first_process()
+    if is_first and target.exists() and any(target.iterdir()):
+        raise InputError(
+            Fault(
+                "already exists",
+                fix="choose another folder, or --resume the run",
+                file=str(target),
+            )
+        )
+    found = survey(dataset, workers=1)
+    if is_first:
+        target.mkdir(parents=True, exist_ok=True)
+        write_config(config, target / CONFIG)
+    return _fit(found, target, config)
+
+
+def resume(dataset: Dataset, folder: str | Path) -> Run:
+    """Go on with a run that was interrupted, from its last finished epoch."""
+    target = Path(folder)
+    _require_run(target)
+    return _fit(survey(dataset, workers=1), target, read_config(target / CONFIG))
+
+
+def _fit(found: Survey, target: Path, config: TrainConfig) -> Run:
+    lightning.seed_everything(config.seed, workers=True, verbose=False)
+    method = training_method(config.method)
+    prepared = method.prepare(found.dataset)
+    described = _describe(found, prepared, config)
+    if _is_first_process():
+        _write_data(described, target / DATA)
+    module = SegmentationModule(build_segmenter(config, described), config)
+    data = RaterData(prepared, config, with_truth=False)
+    monitor = "val_nll" if data.held_out_cases else "train_nll"
+    best = ModelCheckpoint(
+        target / CHECKPOINTS, "best", monitor=monitor, mode="min", save_last=True
+    )
+    trainer = _trainer(config, target, best, monitor, finds_unused=method.models_raters)
+    last = target / CHECKPOINTS / "last.ckpt"
+    trainer.fit(module, data, ckpt_path=str(last) if last.exists() else None)
+    score = best.best_model_score
+    epoch = torch.load(best.best_model_path, weights_only=False)["epoch"]
+    return Run(target, int(epoch), float("nan") if score is None else float(score))
+
+
+def _trainer(
+    config: TrainConfig,
+    target: Path,
+    best: ModelCheckpoint,
+    monitor: str,
+    *,
+    finds_unused: bool,
+) -> lightning.Trainer:
+    callbacks: list[Callback] = [best]
+    if config.patience:
+        callbacks.append(EarlyStopping(monitor, patience=config.patience, check_finite=True))
+    several = config.devices * config.num_nodes > 1
+    with_unused = "ddp_find_unused_parameters_true" if finds_unused else "ddp"
+    return lightning.Trainer(
+        max_epochs=config.epochs,
+        accelerator=config.accelerator,
+        devices=config.devices,
+        num_nodes=config.num_nodes,
+        strategy=with_unused if several else "auto",
+        precision=config.precision,  # type: ignore[arg-type]
+        callbacks=callbacks,
+        logger=CSVLogger(target, name="logs", version=""),
+        enable_progress_bar=False,
+        enable_model_summary=False,
+        use_distributed_sampler=False,
+        num_sanity_val_steps=0,
+        log_every_n_steps=1,
+        deterministic=True,
+    )
+
+
+def _describe(found: Survey, prepared: Dataset, config: TrainConfig) -> RunData:
+    with_image = [case for case in found.cases if case.n_channels]
+    if not with_image:
+        raise InputError(Fault("no case has an image", fix="training needs images"))
+    channels = {case.n_channels for case in with_image}
+    if len(channels) > 1:
+        raise InputError(
+            Fault(f"images with {sorted(channels)} channels", expected="the same for all cases")
+        )
+    ndim = len(with_image[0].space)
+    return RunData(
+        raters=prepared.raters,
+        classes=found.classes.names,
+        colours=tuple(item.colour for item in found.classes.items),
+        n_channels=channels.pop(),
+        ndim=2 if config.view == "slices" else ndim,
+    )
+
+
+def _is_first_process() -> bool:
+    return int(getattr(rank_zero_only, "rank", 0) or 0) == 0
+
+
+def _require_run(folder: Path) -> None:
+    if not (folder / CONFIG).is_file():
+        raise InputError(
+            Fault("is not a run", expected=f"a folder with {CONFIG}", file=str(folder))
+        )
+
+
+def _write_data(data: RunData, path: Path) -> None:
+    with replacing(path, overwrite=True) as temporary:
+        temporary.write_text(json.dumps(asdict(data), indent=2) + "\n", encoding="utf-8")
+
+
+def read_run(folder: str | Path) -> tuple[TrainConfig, RunData, RaterSegmenter]:
+    """Read settings, data description and the best network of a run."""
+    target = Path(folder)
+    _require_run(target)
+    config = read_config(target / CONFIG)
+    stored = json.loads((target / DATA).read_text(encoding="utf-8"))
+    listed: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in stored.items()}
+    data = RunData(**listed)
+    segmenter = build_segmenter(config, data)
+    checkpoint = target / CHECKPOINTS / "best.ckpt"
+    if not checkpoint.exists():
+        raise InputError(Fault("has no trained network yet", file=str(target)))
+    state = torch.load(checkpoint, map_location="cpu", weights_only=False)["state_dict"]
+    prefix = "segmenter."
+    segmenter.load_state_dict({key.removeprefix(prefix): value for key, value in state.items()})
+    return config, data, segmenter.eval()
+
+
+def build_segmenter(config: TrainConfig, data: RunData) -> RaterSegmenter:
+    """Build the network of a run, with fresh weights."""
+    backbone = build_backbone(
+        config.backbone,
+        ndim=data.ndim,
+        n_channels=data.n_channels,
+        n_features=config.n_features,
+        channels=config.channels,
+        options=config.backbone_options,
+    )
+    method = training_method(config.method)
+    return RaterSegmenter(
+        backbone,
+        n_features=config.n_features,
+        n_classes=len(data.classes),
+        ndim=data.ndim,
+        confusion=build_confusion(config, method, len(data.raters), len(data.classes)),
+    )

@@ -1,0 +1,222 @@
+import json
+import os
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from multirater.errors import InputError
+from multirater.io import dataset_from_arrays, read_dataset, read_image, write_dataset
+from multirater.samples import digits_dataset
+from multirater.simulate import simulate_dataset
+from multirater.train import TrainConfig, read_run, resume, train
+from multirater.train.methods import METHODS
+from multirater.train.predict import Predictor, predict
+
+SMALL = {"channels": (4, 8), "n_features": 4, "epochs": 2, "batch_size": 4, "accelerator": "cpu"}
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data") / "data"
+    write_dataset(simulate_dataset(digits_dataset(n_train=12, n_test=3), seed=1), folder)
+    return read_dataset(folder)
+
+
+@pytest.fixture(scope="module")
+def run_folder(data, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("run") / "cm"
+    train(data, folder, TrainConfig(method="cm", **SMALL))
+    return folder
+
+
+@pytest.mark.parametrize("method", sorted(set(METHODS) - {"cm"}))
+def test_every_method_trains_and_predicts(data, tmp_path, method):
+    run = train(data, tmp_path / "run", TrainConfig(method=method, **SMALL))
+    assert np.isfinite(run.best_nll)
+    predicted = Predictor(tmp_path / "run")(data[0].read_image().array)
+    assert predicted.probability.shape == (2, 28, 28)
+    assert np.allclose(predicted.probability.sum(0), 1, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"confusion": "global"},
+        {"confusion": "low-rank", "rank": 1},
+        {"likelihood": "joint", "warmup_epochs": 0},
+        {"backbone": "SegResNet", "augment": True, "patch": (16, 16)},
+    ],
+)
+def test_variants_of_cm(data, tmp_path, changes):
+    settings = {**SMALL, "epochs": 1, **changes}
+    run = train(data, tmp_path / "run", TrainConfig(method="cm", **settings))
+    assert np.isfinite(run.best_nll)
+
+
+def test_the_run_folder_tells_what_was_done(run_folder, data):
+    config, described, segmenter = read_run(run_folder)
+    assert config.method == "cm"
+    assert described.raters == data.raters
+    assert described.classes == ("background", "digit")
+    curves = pd.read_csv(run_folder / "logs" / "metrics.csv")
+    assert {"train_nll", "val_nll", "epoch"} <= set(curves.columns)
+    assert not segmenter.training
+
+
+def test_learning_lowers_the_held_out_loss(data, tmp_path):
+    settings = {**SMALL, "epochs": 12, "learning_rate": 1e-2}
+    train(data, tmp_path / "run", TrainConfig(method="mode", **settings))
+    curve = pd.read_csv(tmp_path / "run/logs/metrics.csv")["val_nll"].dropna().to_numpy()
+    assert curve[-1] < 0.7 * curve[0]
+
+
+def test_the_best_checkpoint_is_the_one_with_the_lowest_held_out_loss(run_folder):
+    curve = pd.read_csv(run_folder / "logs" / "metrics.csv")["val_nll"].dropna().to_numpy()
+    stored = torch.load(run_folder / "checkpoints" / "best.ckpt", weights_only=False)
+    assert stored["epoch"] == int(np.argmin(curve))
+
+
+def test_an_interrupted_run_arrives_at_the_same_weights(data, tmp_path, monkeypatch):
+    config = TrainConfig(method="cm", **{**SMALL, "epochs": 4, "augment": True})
+    train(data, tmp_path / "whole", config)
+    from multirater.train.module import SegmentationModule
+
+    original = SegmentationModule.training_step
+
+    def interrupted(self, batch, number):
+        if self.current_epoch == 2 and number == 1:
+            raise RuntimeError("pulled the plug")
+        return original(self, batch, number)
+
+    monkeypatch.setattr(SegmentationModule, "training_step", interrupted)
+    with pytest.raises(RuntimeError, match="pulled the plug"):
+        train(data, tmp_path / "broken", config)
+    monkeypatch.undo()
+    resume(data, tmp_path / "broken")
+    states = [
+        torch.load(tmp_path / name / "checkpoints/last.ckpt", weights_only=False)["state_dict"]
+        for name in ("whole", "broken")
+    ]
+    assert states[0].keys() == states[1].keys()
+    for key, value in states[0].items():
+        assert torch.equal(value, states[1][key]), key
+
+
+def test_same_seed_same_weights_other_seed_others(data, tmp_path):
+    states = []
+    for name, seed in (("a", 0), ("b", 0), ("c", 1)):
+        train(data, tmp_path / name, TrainConfig(method="mean", **{**SMALL, "seed": seed}))
+        states.append(read_run(tmp_path / name)[2].truth_head.weight)
+    assert torch.equal(states[0], states[1])
+    assert not torch.equal(states[0], states[2])
+
+
+def test_two_processes_take_the_same_steps_as_one(data, tmp_path):
+    script = textwrap.dedent(
+        """
+        import sys
+        from multirater.io import read_dataset
+        from multirater.train import TrainConfig, train
+        settings = dict(channels=(4, 8), n_features=4, epochs=2, batch_size=4, accelerator="cpu")
+        config = TrainConfig(method="cm", devices=int(sys.argv[3]), **settings)
+        train(read_dataset(sys.argv[1]), sys.argv[2], config)
+        """
+    )
+    (tmp_path / "go.py").write_text(script)
+    curves = []
+    for devices in (1, 2):
+        target = tmp_path / f"on-{devices}"
+        command = [sys.executable, "go.py", data.folder, target, str(devices)]
+        environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+        done = subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr[-2000:]
+        curves.append(pd.read_csv(target / "logs/metrics.csv"))
+    for name in ("train_nll", "val_nll", "train_trace"):
+        one, two = (curve[name].dropna().to_numpy() for curve in curves)
+        assert np.allclose(one, two, rtol=1e-4), name
+
+
+def test_predictions_are_files_in_the_family_of_the_image(data, run_folder, tmp_path):
+    predict(
+        run_folder,
+        data.split("test"),
+        tmp_path / "out",
+        probability=True,
+        raters=True,
+        confusion=True,
+    )
+    found = read_dataset(tmp_path / "out")
+    assert [case.name for case in found] == ["test-0000", "test-0001", "test-0002"]
+    mask = read_image(tmp_path / "out/truth/test-0000.png").array[0]
+    probability = read_image(tmp_path / "out/probability/test-0000.tif").array
+    assert np.array_equal(mask, probability.argmax(0))
+    assert (tmp_path / "out/raters/over/test-0002.png").exists()
+    cm = read_image(tmp_path / "out/confusion/blank/test-0001.tif").array
+    assert cm.shape == (4, 28, 28)
+    assert np.allclose(cm[0] + cm[1], 1, atol=1e-5)
+
+
+def test_large_images_go_through_in_windows(run_folder, monkeypatch):
+    from multirater.train import predict as module
+
+    image = np.random.default_rng(0).normal(size=(1, 40, 48)).astype(np.float32)
+    predictor = Predictor(run_folder)
+    whole = predictor(image).probability
+    monkeypatch.setattr(module, "_WINDOW", 24)
+    parts = predictor(image).probability
+    assert parts.shape == whole.shape
+    assert np.abs(parts - whole).mean() < 0.1
+
+
+def test_odd_sizes_and_cases_without_labels(tmp_path):
+    rng = np.random.default_rng(0)
+    labels = [rng.integers(0, 2, (2, 9 + n, 13)) for n in range(4)]
+    labels[3][:] = -1
+    images = [rng.normal(size=(1, *each.shape[1:])).astype(np.float32) for each in labels]
+    data = dataset_from_arrays(labels, images=images)
+    train(data, tmp_path / "run", TrainConfig(method="cm", **{**SMALL, "batch_size": 1}))
+    assert Predictor(tmp_path / "run")(images[1]).label.shape == (10, 13)
+
+
+@pytest.mark.parametrize("view", ["3d", "slices"])
+def test_volumes_as_patches_and_as_slices(tmp_path, view):
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 3, (3, 2, 6, 12, 12))
+    images = rng.normal(size=(3, 2, 6, 12, 12)).astype(np.float32)
+    patch = (4, 8, 8) if view == "3d" else (8, 8)
+    config = TrainConfig(method="cm", **{**SMALL, "view": view, "patch": patch, "epochs": 1})
+    train(dataset_from_arrays(labels, images=images), tmp_path / "run", config)
+    predicted = Predictor(tmp_path / "run")(images[0], raters=[1])
+    assert predicted.probability.shape == (3, 6, 12, 12)
+    assert predicted.confusion.shape == (1, 3, 3, 6, 12, 12)
+
+
+def test_settings_survive_the_way_through_json(run_folder):
+    stored = json.loads((run_folder / "config.json").read_text())
+    assert tuple(stored["channels"]) == read_run(run_folder)[0].channels
+
+
+@pytest.mark.parametrize(
+    "changes", [{"epochs": 0}, {"validation": 1.0}, {"batch_size": 3, "devices": 2}]
+)
+def test_wrong_settings_are_refused(changes):
+    with pytest.raises(InputError, match=next(iter(changes)).replace("_", ".")):
+        TrainConfig(**changes)
+
+
+def test_wrong_names_and_folders_are_refused(data, tmp_path, run_folder):
+    with pytest.raises(InputError, match="no training method"):
+        train(data, tmp_path / "a", TrainConfig(method="magic", **SMALL))
+    with pytest.raises(InputError, match="already exists"):
+        train(data, run_folder, TrainConfig(method="cm", **SMALL))
+    with pytest.raises(InputError, match="not a run"):
+        resume(data, tmp_path / "nowhere")
+    with pytest.raises(InputError, match="1, as in training"):
+        Predictor(run_folder)(np.zeros((3, 8, 8)))
