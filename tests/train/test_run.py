@@ -49,7 +49,7 @@ def test_every_method_trains_and_predicts(data, tmp_path, method):
         {"confusion": "global"},
         {"confusion": "low-rank", "rank": 1},
         {"likelihood": "joint", "warmup_epochs": 0},
-        {"backbone": "SegResNet", "augment": True, "patch": (16, 16)},
+        {"backbone": "SegResNet", "augment": True, "patch": (16, 16), "class_weights": "balanced"},
     ],
 )
 def test_variants_of_cm(data, tmp_path, changes):

@@ -52,8 +52,20 @@ class ConfusionHead(nn.Module):
         """Return log matrices (B, R, true, observed, *space) of the raters asked for (all)."""
         raise NotImplementedError
 
-    def columns(self, features: Tensor, labels: Tensor, raters: Sequence[int]) -> Columns:
-        """Return the entries that the labels (B, R, *space) of these raters single out."""
+    is_known = True
+    """Whether the head can tell matrices for images whose truth is not given."""
+
+    def columns(
+        self,
+        features: Tensor,
+        labels: Tensor,
+        raters: Sequence[int],
+        truth: Tensor | None = None,
+    ) -> Columns:
+        """Return the entries that the labels (B, R, *space) of these raters single out.
+
+        `truth` (B, *space) is only for heads that are given it.
+        """
         return columns_of(self(features, raters), labels)
 
     def _wanted(self, raters: Sequence[int] | None) -> list[int]:
@@ -179,7 +191,13 @@ class LowRankConfusion(ConfusionHead):
         )
         return (product / product.sum(3, keepdim=True)).log()
 
-    def columns(self, features: Tensor, labels: Tensor, raters: Sequence[int]) -> Columns:
+    def columns(
+        self,
+        features: Tensor,
+        labels: Tensor,
+        raters: Sequence[int],
+        truth: Tensor | None = None,
+    ) -> Columns:
         """Return what the labels single out, without building any L x L matrix."""
         a, b = self._factors(features, raters)
         norm = 1 + (a * b.sum(2, keepdim=True)).sum(3)
@@ -191,6 +209,35 @@ class LowRankConfusion(ConfusionHead):
         trace = ((1 + (a * b).sum(3)) / norm).sum(2)
         missing = (labels == MISSING)[:, :, None]
         return Columns(likelihood.log().masked_fill(missing, 0.0), trace)
+
+
+class OracleConfusion(ConfusionHead):
+    """The true matrices, known from the truth: what confusion matrices could give at best.
+
+    At a pixel whose true class is t the rater's row t is one-hot at what they drew; the other rows
+    are unknown, hence uniform (Zhang 2020).
+    """
+
+    is_known = False
+
+    def columns(
+        self,
+        features: Tensor,
+        labels: Tensor,
+        raters: Sequence[int],
+        truth: Tensor | None = None,
+    ) -> Columns:
+        """Return 1 for the true class and 1 / L for the others."""
+        assert truth is not None
+        classes = torch.arange(self.n_classes, device=labels.device)
+        classes = classes.reshape(1, 1, -1, *([1] * (labels.ndim - 2)))
+        is_true = truth[:, None, None] == classes
+        uniform = -torch.log(torch.tensor(float(self.n_classes), device=labels.device))
+        likelihood = torch.where(is_true, torch.zeros_like(uniform), uniform)
+        likelihood = likelihood.expand(-1, labels.shape[1], *likelihood.shape[2:])
+        missing = (labels == MISSING)[:, :, None]
+        trace = torch.full_like(labels, 1, dtype=features.dtype)
+        return Columns(likelihood.masked_fill(missing, 0.0), trace)
 
 
 def identity_logits(n_classes: int, diagonal: float) -> Tensor:

@@ -42,16 +42,40 @@ def rater_nll(
 
 
 def columns_nll(
-    log_probability: Tensor, columns: Columns, labels: Tensor, likelihood: Likelihood = "marginal"
+    log_probability: Tensor,
+    columns: Columns,
+    labels: Tensor,
+    likelihood: Likelihood = "marginal",
+    class_weight: Tensor | None = None,
 ) -> Tensor:
-    """Do the same from the entries that the labels single out, which any head can give."""
-    drawn = labels != MISSING
-    n_labels = drawn.sum().clamp(min=1)
+    """Do the same from the entries that the labels single out, which any head can give.
+
+    `class_weight` (L,) says how much a label of each class counts. With the joint likelihood a
+    pixel counts as the mean of its labels.
+    """
+    weight = label_weights(labels, class_weight, log_probability.dtype)
+    total = weight.sum().clamp(min=1e-12)
     if likelihood == "marginal":
         each = torch.logsumexp(log_probability[:, None] + columns.log_likelihood, dim=2)
-        return -each.masked_fill(~drawn, 0.0).sum() / n_labels
+        return -(each * weight).sum() / total
     shared = torch.logsumexp(log_probability + columns.log_likelihood.sum(1), dim=1)
-    return -shared.masked_fill(~drawn.any(1), 0.0).sum() / n_labels
+    per_label = weight.sum(1) / (labels != MISSING).sum(1).clamp(min=1)
+    return -(shared * per_label).sum() / total
+
+
+def plain_nll(
+    log_probability: Tensor, labels: Tensor, class_weight: Tensor | None = None
+) -> Tensor:
+    """Cross-entropy with every rater's label taken for the truth, in nats per label."""
+    weight = label_weights(labels, class_weight, log_probability.dtype)
+    picked = log_probability.gather(1, labels.clamp(min=0))
+    return -(picked * weight).sum() / weight.sum().clamp(min=1e-12)
+
+
+def label_weights(labels: Tensor, class_weight: Tensor | None, dtype: torch.dtype) -> Tensor:
+    """Return how much each label counts: 0 where missing, else 1 or the weight of its class."""
+    drawn = (labels != MISSING).to(dtype)
+    return drawn if class_weight is None else drawn * class_weight[labels.clamp(min=0)]
 
 
 def trace_penalty(log_cm: Tensor, labels: Tensor) -> Tensor:

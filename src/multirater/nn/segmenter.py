@@ -1,16 +1,20 @@
-"""A segmentation network with a head for the truth and one for the raters."""
+"""Segmentation networks that learn from raters: what training and prediction need of them.
+
+A segmenter gives the loss of a group of cases that the same raters labelled, and for new images
+the probability of the truth and of what each rater would draw.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from multirater.nn.confusion import ConfusionHead
-from multirater.nn.losses import Likelihood, columns_nll, mean_trace
-from multirater.types import MISSING
+from multirater.nn.losses import Likelihood, columns_nll, mean_trace, plain_nll
 
 
 @dataclass(frozen=True)
@@ -21,7 +25,64 @@ class RaterLoss:
     trace: Tensor
 
 
-class RaterSegmenter(nn.Module):
+@dataclass(frozen=True)
+class Labelled:
+    """Labels of cases that the same raters labelled.
+
+    Attributes:
+        labels: (G, R, *space), -1 where missing.
+        raters: (R,), positions in the data set's raters.
+        truth: (G, *space), -1 where unknown; only for methods that are given it.
+        class_weight: (L,), how much a label of each class counts; None for equal.
+        with_confusion: False takes the labels for the truth, during warm-up.
+        likelihood: marginal or joint.
+    """
+
+    labels: Tensor
+    raters: Sequence[int]
+    truth: Tensor
+    class_weight: Tensor | None
+    with_confusion: bool
+    likelihood: Likelihood
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """What a segmenter says of images.
+
+    Attributes:
+        truth: probability (B, L, *space).
+        drawn: probability of what each rater asked for would draw, (B, R, L, *space); None when
+            the method knows nothing of raters.
+        cm: confusion matrices (B, R, true, observed, *space); None when the method has none.
+    """
+
+    truth: Tensor
+    drawn: Tensor | None = None
+    cm: Tensor | None = None
+
+
+class Segmenter(nn.Module):
+    """What every method's network can do."""
+
+    def features(self, image: Tensor) -> Tensor:
+        """Return what the losses of all groups of a batch share, (B, ...)."""
+        raise NotImplementedError
+
+    def loss(self, features: Tensor, labelled: Labelled) -> RaterLoss:
+        """Return the loss of a group, from the features of its cases."""
+        raise NotImplementedError
+
+    def outputs(self, image: Tensor, raters: Sequence[int] = ()) -> Outputs:
+        """Predict for images (B, channels, *space)."""
+        raise NotImplementedError
+
+    def confusion_parameters(self) -> list[nn.Parameter]:
+        """Return the parameters that describe raters, which learn at a rate of their own."""
+        return []
+
+
+class RaterSegmenter(Segmenter):
     """Backbone, truth head and rater head.
 
     Args:
@@ -47,44 +108,72 @@ class RaterSegmenter(nn.Module):
         self.truth_head = convolution(n_features, n_classes, kernel_size=1)
         self.confusion = confusion
 
-    def forward(self, image: Tensor) -> Tensor:
-        """Return the log probability of the truth, (B, L, *space)."""
-        return self.log_truth(self.backbone(image))
+    def features(self, image: Tensor) -> Tensor:
+        """Return the feature map (B, n_features, *space)."""
+        return self.backbone(image)  # type: ignore[no-any-return]
 
     def log_truth(self, features: Tensor) -> Tensor:
-        """Return the log probability of the truth from features."""
+        """Return the log probability of the truth, (B, L, *space)."""
         return functional.log_softmax(self.truth_head(features), dim=1)
 
-    def raters_loss(
-        self,
-        features: Tensor,
-        labels: Tensor,
-        raters: Sequence[int],
-        likelihood: Likelihood,
-        *,
-        with_confusion: bool = True,
-    ) -> RaterLoss:
-        """Return likelihood and trace of labels (B, R, *space) that these raters drew.
-
-        Args:
-            features: of the cases, (B, n_features, *space).
-            labels: -1 where missing.
-            raters: positions in the data set's raters.
-            likelihood: marginal or joint.
-            with_confusion: False takes the labels for the truth, during warm-up.
-        """
+    def loss(self, features: Tensor, labelled: Labelled) -> RaterLoss:
+        """Return likelihood of the labels and trace of the matrices."""
         log_truth = self.log_truth(features)
-        if self.confusion is None or not with_confusion:
+        labels, weight = labelled.labels, labelled.class_weight
+        if self.confusion is None or not labelled.with_confusion:
             always_right = log_truth.new_tensor(float(log_truth.shape[1]))
-            return RaterLoss(plain_nll(log_truth, labels), always_right)
-        columns = self.confusion.columns(features, labels, raters)
-        return RaterLoss(
-            columns_nll(log_truth, columns, labels, likelihood), mean_trace(columns.trace, labels)
-        )
+            return RaterLoss(plain_nll(log_truth, labels, weight), always_right)
+        columns = self.confusion.columns(features, labels, labelled.raters, labelled.truth)
+        nll = columns_nll(log_truth, columns, labels, labelled.likelihood, weight)
+        return RaterLoss(nll, mean_trace(columns.trace, labels))
+
+    def outputs(self, image: Tensor, raters: Sequence[int] = ()) -> Outputs:
+        """Predict the truth and, through the confusion matrices, the raters."""
+        features = self.features(image)
+        truth = self.log_truth(features).exp()
+        if not raters or self.confusion is None or not self.confusion.is_known:
+            return Outputs(truth)
+        cm = self.confusion(features, raters).exp()
+        cm = cm.expand(len(image), *cm.shape[1:4], *image.shape[2:])
+        return Outputs(truth, torch.einsum("bt...,brto...->bro...", truth, cm), cm)
+
+    def confusion_parameters(self) -> list[nn.Parameter]:
+        """Return the parameters of the rater head."""
+        return [] if self.confusion is None else list(self.confusion.parameters())
 
 
-def plain_nll(log_truth: Tensor, labels: Tensor) -> Tensor:
-    """Cross-entropy with every rater's label, in nats per label."""
-    picked = log_truth.gather(1, labels.clamp(min=0))
-    drawn = labels != MISSING
-    return -picked.masked_fill(~drawn, 0.0).sum() / drawn.sum().clamp(min=1)
+class SeparateSegmenters(Segmenter):
+    """One network per rater, trained on their labels alone; the truth is their mean.
+
+    Args:
+        networks: by position in the data set's raters, each without confusion matrices.
+    """
+
+    def __init__(self, networks: Sequence[RaterSegmenter]) -> None:
+        super().__init__()
+        self.networks = nn.ModuleList(networks)
+
+    def features(self, image: Tensor) -> Tensor:
+        """Return the image: each network has features of its own."""
+        return image
+
+    def loss(self, features: Tensor, labelled: Labelled) -> RaterLoss:
+        """Return the mean loss of the networks of the raters present."""
+        parts = []
+        for position, rater in enumerate(labelled.raters):
+            log_truth = self._log_truth(rater, features)
+            labels = labelled.labels[:, position : position + 1]
+            parts.append(plain_nll(log_truth, labels, labelled.class_weight))
+        nll = torch.stack(parts).mean()
+        return RaterLoss(nll, nll.new_zeros(()))
+
+    def outputs(self, image: Tensor, raters: Sequence[int] = ()) -> Outputs:
+        """Predict each rater by their network."""
+        each = [self._log_truth(rater, image).exp() for rater in range(len(self.networks))]
+        truth = torch.stack(each).mean(0)
+        return Outputs(truth, torch.stack([each[rater] for rater in raters], 1) if raters else None)
+
+    def _log_truth(self, rater: int, image: Tensor) -> Tensor:
+        network = self.networks[rater]
+        assert isinstance(network, RaterSegmenter)
+        return network.log_truth(network.features(image))

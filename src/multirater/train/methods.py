@@ -2,42 +2,108 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from multirater.errors import Fault, InputError
+from multirater.nn.backbone import build_backbone
 from multirater.nn.confusion import (
     ConfusionHead,
     GlobalConfusion,
     LowRankConfusion,
+    OracleConfusion,
     PixelConfusion,
 )
+from multirater.nn.segmenter import RaterSegmenter, Segmenter, SeparateSegmenters
 from multirater.train.config import TrainConfig
 from multirater.train.targets import Prepare, as_they_are, fused, on_truth
 
 
 @dataclass(frozen=True)
+class Shape:
+    """Sizes that the data give a network."""
+
+    n_raters: int
+    n_classes: int
+    n_channels: int
+    ndim: int
+
+
+Build: TypeAlias = Callable[[TrainConfig, Shape], Segmenter]
+
+
+@dataclass(frozen=True)
 class Method:
-    """What a method trains on, and whether it models the raters.
+    """What a method trains on, and with which network.
 
     Attributes:
         prepare: turns the data set into the one that is trained on.
-        models_raters: whether there are confusion matrices.
-        per_rater: whether every rater gets a network.
+        build: makes the network.
+        warms_up: whether the first epochs take the labels for the truth.
+        with_truth: whether training is given the truth.
     """
 
     prepare: Prepare
-    models_raters: bool = False
-    per_rater: bool = False
+    build: Build
+    warms_up: bool = False
+    with_truth: bool = False
+
+
+def _plain(config: TrainConfig, shape: Shape) -> Segmenter:
+    return _segmenter(config, shape, None)
+
+
+def _with_confusion(config: TrainConfig, shape: Shape) -> Segmenter:
+    sizes = (shape.n_raters, shape.n_classes)
+    head: ConfusionHead
+    if config.confusion == "global":
+        head = GlobalConfusion(*sizes)
+    elif config.confusion == "low-rank":
+        head = LowRankConfusion(*sizes, config.n_features, config.rank)
+    else:
+        head = PixelConfusion(*sizes, config.n_features)
+    return _segmenter(config, shape, head)
+
+
+def _with_oracle(config: TrainConfig, shape: Shape) -> Segmenter:
+    return _segmenter(config, shape, OracleConfusion(shape.n_raters, shape.n_classes))
+
+
+def _separate(config: TrainConfig, shape: Shape) -> Segmenter:
+    return SeparateSegmenters([_segmenter(config, shape, None) for _ in range(shape.n_raters)])
+
+
+def _segmenter(
+    config: TrainConfig, shape: Shape, confusion: ConfusionHead | None
+) -> RaterSegmenter:
+    backbone = build_backbone(
+        config.backbone,
+        ndim=shape.ndim,
+        n_channels=shape.n_channels,
+        n_features=config.n_features,
+        channels=config.channels,
+        options=config.backbone_options,
+    )
+    return RaterSegmenter(
+        backbone,
+        n_features=config.n_features,
+        n_classes=shape.n_classes,
+        ndim=shape.ndim,
+        confusion=confusion,
+    )
 
 
 METHODS: dict[str, Method] = {
-    "cm": Method(as_they_are, models_raters=True),
+    "cm": Method(as_they_are, _with_confusion, warms_up=True),
     # Cross-entropy with the mean of the labels is the mean of the cross-entropies.
-    "mean": Method(as_they_are),
-    "mode": Method(fused("majority-vote")),
-    "staple": Method(fused("staple")),
-    "spatial-staple": Method(fused("spatial-staple")),
-    "truth": Method(on_truth),
+    "mean": Method(as_they_are, _plain),
+    "mode": Method(fused("majority-vote"), _plain),
+    "staple": Method(fused("staple"), _plain),
+    "spatial-staple": Method(fused("spatial-staple"), _plain),
+    "separate": Method(as_they_are, _separate),
+    "oracle": Method(as_they_are, _with_oracle, with_truth=True),
+    "truth": Method(on_truth, _plain),
 }
 
 
@@ -48,16 +114,3 @@ def training_method(name: str) -> Method:
             Fault(f"no training method {name!r}", expected=f"one of {', '.join(METHODS)}")
         )
     return METHODS[name]
-
-
-def build_confusion(
-    config: TrainConfig, method: Method, n_raters: int, n_classes: int
-) -> ConfusionHead | None:
-    """Build the confusion head that the settings ask for."""
-    if not method.models_raters:
-        return None
-    if config.confusion == "global":
-        return GlobalConfusion(n_raters, n_classes)
-    if config.confusion == "low-rank":
-        return LowRankConfusion(n_raters, n_classes, config.n_features, config.rank)
-    return PixelConfusion(n_raters, n_classes, config.n_features)

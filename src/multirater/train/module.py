@@ -8,7 +8,7 @@ import lightning
 import torch
 from torch import Tensor
 
-from multirater.nn.segmenter import RaterLoss, RaterSegmenter
+from multirater.nn.segmenter import Labelled, RaterLoss, Segmenter
 from multirater.train.batches import Batch
 from multirater.train.config import TrainConfig
 
@@ -19,24 +19,37 @@ class SegmentationModule(lightning.LightningModule):
     Args:
         segmenter: the network.
         config: of the run.
+        warms_up: whether the first epochs take the labels for the truth.
+        class_weight: (L,), how much a label of each class counts.
     """
 
-    def __init__(self, segmenter: RaterSegmenter, config: TrainConfig) -> None:
+    class_weight: Tensor | None
+
+    def __init__(
+        self,
+        segmenter: Segmenter,
+        config: TrainConfig,
+        *,
+        warms_up: bool = False,
+        class_weight: Tensor | None = None,
+    ) -> None:
         super().__init__()
         self.segmenter = segmenter
         self.config = config
+        self.warms_up = warms_up
+        self.register_buffer("class_weight", class_weight, persistent=False)
 
     @property
     def is_warming_up(self) -> bool:
         """Whether the matrices are still fixed to the identity."""
-        return self.current_epoch < self.config.warmup_epochs
+        return self.warms_up and self.current_epoch < self.config.warmup_epochs
 
     def training_step(self, batch: Batch, _: int) -> Tensor:
         """Likelihood of the labels, plus the weighted trace once the matrices learn."""
         losses = self._losses(batch)
         self._log("train_nll", losses.nll, batch)
         self._log("train_trace", losses.trace, batch)
-        if self.is_warming_up or self.segmenter.confusion is None:
+        if self.is_warming_up or not self.segmenter.confusion_parameters():
             return losses.nll
         return losses.nll + self.config.trace_weight * losses.trace
 
@@ -51,18 +64,20 @@ class SegmentationModule(lightning.LightningModule):
 
     def _losses(self, batch: Batch) -> RaterLoss:
         """Mean over all labels of the batch, whoever gave them."""
-        features = self.segmenter.backbone(batch.image)
+        features = self.segmenter.features(batch.image)
         nll, trace, n_labels = features.new_zeros(()), features.new_zeros(()), 0
         for group in batch.groups:
-            size = group.labels.shape[0] * group.labels.shape[1]
             whole = len(group.cases) == len(features)
-            part = self.segmenter.raters_loss(
-                features if whole else features[group.cases],
+            labelled = Labelled(
                 group.labels,
                 group.raters,
-                self.config.likelihood,
+                batch.truth if whole else batch.truth[group.cases],
+                self.class_weight,
                 with_confusion=not self.is_warming_up,
+                likelihood=self.config.likelihood,
             )
+            part = self.segmenter.loss(features if whole else features[group.cases], labelled)
+            size = group.labels.shape[0] * group.labels.shape[1]
             nll, trace, n_labels = nll + part.nll * size, trace + part.trace * size, n_labels + size
         # A batch without labels still touches the network, so that every process takes the step.
         nothing = features.sum() * 0.0
@@ -70,8 +85,7 @@ class SegmentationModule(lightning.LightningModule):
 
     def configure_optimizers(self) -> Any:
         """Adam with a one-cycle schedule; the matrices have a rate of their own."""
-        confusion = self.segmenter.confusion
-        of_raters = list(confusion.parameters()) if confusion is not None else []
+        of_raters = self.segmenter.confusion_parameters()
         known = {id(parameter) for parameter in of_raters}
         groups: list[dict[str, Any]] = [
             {

@@ -29,7 +29,7 @@ from multirater.io.manifest import FILE_NAME as MANIFEST_FILE
 from multirater.io.manifest import IMAGE_SEPARATOR, Row, write_rows
 from multirater.io.naming import file_names
 from multirater.io.suffixes import WRITABLE, suffix_of
-from multirater.nn.segmenter import RaterSegmenter
+from multirater.nn.segmenter import Segmenter
 from multirater.progress import track
 from multirater.train.config import TrainConfig
 from multirater.train.run import RunData, read_run
@@ -49,12 +49,14 @@ class Prediction:
 
     Attributes:
         probability: of the truth, float32 (n_classes, *space).
-        confusion: log matrices float32 (n_raters, true, observed, *space); None when not asked for
-            or when the network has none.
+        drawn: probability of what each rater asked for would draw, float32 (n_raters, n_classes,
+            *space); None when not asked for or when the method knows nothing of raters.
+        confusion: matrices, float32 (n_raters, true, observed, *space); None when there are none.
     """
 
     probability: NDArray[np.float32]
-    confusion: NDArray[np.float32] | None
+    drawn: NDArray[np.float32] | None = None
+    confusion: NDArray[np.float32] | None = None
 
     @property
     def label(self) -> NDArray[np.int16]:
@@ -62,12 +64,10 @@ class Prediction:
         return np.asarray(self.probability.argmax(0), dtype=np.int16)
 
     def rater_label(self, rater: int) -> NDArray[np.int16]:
-        """Return what a rater would have drawn, (*space)."""
-        if self.confusion is None:
-            return self.label
-        cm = np.exp(self.confusion[rater])
-        drawn = np.einsum("t...,to...->o...", self.probability, cm)
-        return np.asarray(drawn.argmax(0), dtype=np.int16)
+        """Return what a rater would have drawn, (*space); the truth when nothing else is known."""
+        return (
+            self.label if self.drawn is None else np.asarray(self.drawn[rater].argmax(0), np.int16)
+        )
 
 
 class Predictor:
@@ -98,8 +98,8 @@ class Predictor:
                 Fault(f"{len(image)} channels", expected=f"{self.data.n_channels}, as in training")
             )
         tensor = torch.from_numpy(normalise(np.asarray(image)))
-        wanted = list(raters) if raters and self.segmenter.confusion is not None else []
-        network = _Outputs(self.segmenter, wanted)
+        wanted = list(raters or ())
+        network = _Channels(self.segmenter, wanted)
         slices = self.config.view == "slices"
         with torch.inference_mode():
             if slices:
@@ -109,7 +109,7 @@ class Predictor:
                 output = torch.stack(parts, dim=1)
             else:
                 output = self._windowed(network, tensor[None])
-        return self._unpack(output.numpy(), wanted)
+        return self._unpack(output.numpy(), len(wanted))
 
     def _windowed(self, network: nn.Module, image: Tensor) -> Tensor:
         """Run the network over (1, channels, *space) in windows, within bounded memory."""
@@ -124,32 +124,38 @@ class Predictor:
         )
         return output[0]  # type: ignore[no-any-return]
 
-    def _unpack(self, output: NDArray[np.float32], raters: list[int]) -> Prediction:
-        n_classes = len(self.data.classes)
-        probability = output[:n_classes] / output[:n_classes].sum(0)
-        if not raters:
-            return Prediction(probability, None)
-        shape = (len(raters), n_classes, n_classes, *output.shape[1:])
-        cm = output[n_classes:].reshape(shape)
-        return Prediction(probability, np.log(cm / cm.sum(2, keepdims=True)))
+    def _unpack(self, output: NDArray[np.float32], n_raters: int) -> Prediction:
+        """Undo `_Channels`; averages over windows are normalised again."""
+        n_classes, space = len(self.data.classes), output.shape[1:]
+        truth = output[:n_classes] / output[:n_classes].sum(0)
+        rest = output[n_classes:]
+        drawn = cm = None
+        if len(rest):
+            ends = n_raters * n_classes
+            drawn = rest[:ends].reshape(n_raters, n_classes, *space)
+            drawn = drawn / drawn.sum(1, keepdims=True)
+        if len(rest) > n_raters * n_classes:
+            cm = rest[ends:].reshape(n_raters, n_classes, n_classes, *space)
+            cm = cm / cm.sum(2, keepdims=True)
+        return Prediction(truth, drawn, cm)
 
 
-class _Outputs(nn.Module):
-    """Probabilities and, behind them, confusion matrices as channels: what windows average."""
+class _Channels(nn.Module):
+    """All outputs of a segmenter as channels, so that windows average them alike."""
 
-    def __init__(self, segmenter: RaterSegmenter, raters: list[int]) -> None:
+    def __init__(self, segmenter: Segmenter, raters: list[int]) -> None:
         super().__init__()
         self.segmenter = segmenter
         self.raters = raters
 
     def forward(self, image: Tensor) -> Tensor:
-        features = self.segmenter.backbone(image)
-        truth = self.segmenter.log_truth(features).exp()
-        if not self.raters or self.segmenter.confusion is None:
-            return truth
-        cm = self.segmenter.confusion(features, self.raters).exp()
-        cm = cm.expand(len(image), *cm.shape[1:4], *image.shape[2:])
-        return torch.cat([truth, cm.flatten(1, 3)], dim=1)
+        found = self.segmenter.outputs(image, self.raters)
+        parts = [found.truth]
+        if found.drawn is not None:
+            parts.append(found.drawn.flatten(1, 2))
+        if found.cm is not None:
+            parts.append(found.cm.flatten(1, 3))
+        return torch.cat(parts, dim=1)
 
 
 def predict(
@@ -218,7 +224,7 @@ class _Writer:
                 drawn = predicted.rater_label(number)
                 self._label(drawn, geometry, f"raters/{folders[rater]}/{name}{suffix}")
             if self.confusion and predicted.confusion is not None:
-                cm = np.exp(predicted.confusion[number]).reshape(-1, *predicted.label.shape)
+                cm = predicted.confusion[number].reshape(-1, *predicted.label.shape)
                 self._maps(cm, geometry, f"confusion/{folders[rater]}/{name}{maps}")
         return Row(
             case.name,

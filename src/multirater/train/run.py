@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import lightning
+import numpy as np
 import torch
 from lightning.pytorch.callbacks import Callback, EarlyStopping, ModelCheckpoint
 from lightning.pytorch.loggers import CSVLogger
@@ -23,11 +24,10 @@ from multirater import __version__
 from multirater.errors import Fault, InputError
 from multirater.io.atomic import replacing
 from multirater.io.survey import Survey, survey
-from multirater.nn.backbone import build_backbone
-from multirater.nn.segmenter import RaterSegmenter
+from multirater.nn.segmenter import Segmenter
 from multirater.train.config import TrainConfig, read_config, write_config
 from multirater.train.data import RaterData
-from multirater.train.methods import build_confusion, training_method
+from multirater.train.methods import Shape, training_method
 from multirater.train.module import SegmentationModule
 from multirater.types import Classes, Dataset, LabelClass
 
@@ -119,13 +119,20 @@ def _fit(found: Survey, target: Path, config: TrainConfig) -> Run:
     described = _describe(found, prepared, config)
     if _is_first_process():
         _write_data(described, target / DATA)
-    module = SegmentationModule(build_segmenter(config, described), config)
-    data = RaterData(prepared, config, with_truth=False)
+    module = SegmentationModule(
+        build_segmenter(config, described),
+        config,
+        warms_up=method.warms_up,
+        class_weight=_class_weight(found, config),
+    )
+    data = RaterData(prepared, config, with_truth=method.with_truth)
     monitor = "val_nll" if data.held_out_cases else "train_nll"
     best = ModelCheckpoint(
         target / CHECKPOINTS, "best", monitor=monitor, mode="min", save_last=True
     )
-    trainer = _trainer(config, target, best, monitor, finds_unused=method.models_raters)
+    trainer = _trainer(
+        config, target, best, monitor, finds_unused=method.warms_up or config.method == "separate"
+    )
     last = target / CHECKPOINTS / "last.ckpt"
     trainer.fit(module, data, ckpt_path=str(last) if last.exists() else None)
     score = best.best_model_score
@@ -164,6 +171,19 @@ def _trainer(
     )
 
 
+def _class_weight(found: Survey, config: TrainConfig) -> torch.Tensor | None:
+    """Weights inverse to how often raters drew each class, one on average over all labels."""
+    if config.class_weights == "none":
+        return None
+    counts = np.zeros(len(found.classes))
+    for case in found.cases:
+        for labels in case.rows.T:
+            drawn = labels >= 0
+            counts += np.bincount(labels[drawn], weights=case.counts[drawn], minlength=len(counts))
+    weight = counts.sum() / np.maximum(counts, 1) / max((counts > 0).sum(), 1)
+    return torch.tensor(np.where(counts > 0, weight, 1.0), dtype=torch.float32)
+
+
 def _describe(found: Survey, prepared: Dataset, config: TrainConfig) -> RunData:
     with_image = [case for case in found.cases if case.n_channels]
     if not with_image:
@@ -199,7 +219,7 @@ def _write_data(data: RunData, path: Path) -> None:
         temporary.write_text(json.dumps(asdict(data), indent=2) + "\n", encoding="utf-8")
 
 
-def read_run(folder: str | Path) -> tuple[TrainConfig, RunData, RaterSegmenter]:
+def read_run(folder: str | Path) -> tuple[TrainConfig, RunData, Segmenter]:
     """Read settings, data description and the best network of a run."""
     target = Path(folder)
     _require_run(target)
@@ -217,21 +237,7 @@ def read_run(folder: str | Path) -> tuple[TrainConfig, RunData, RaterSegmenter]:
     return config, data, segmenter.eval()
 
 
-def build_segmenter(config: TrainConfig, data: RunData) -> RaterSegmenter:
+def build_segmenter(config: TrainConfig, data: RunData) -> Segmenter:
     """Build the network of a run, with fresh weights."""
-    backbone = build_backbone(
-        config.backbone,
-        ndim=data.ndim,
-        n_channels=data.n_channels,
-        n_features=config.n_features,
-        channels=config.channels,
-        options=config.backbone_options,
-    )
-    method = training_method(config.method)
-    return RaterSegmenter(
-        backbone,
-        n_features=config.n_features,
-        n_classes=len(data.classes),
-        ndim=data.ndim,
-        confusion=build_confusion(config, method, len(data.raters), len(data.classes)),
-    )
+    shape = Shape(len(data.raters), len(data.classes), data.n_channels, data.ndim)
+    return training_method(config.method).build(config, shape)
