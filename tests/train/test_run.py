@@ -63,7 +63,7 @@ def test_the_run_folder_tells_what_was_done(run_folder, data):
     assert config.method == "cm"
     assert described.raters == data.raters
     assert described.classes == ("background", "digit")
-    curves = pd.read_csv(run_folder / "logs" / "metrics.csv")
+    curves = pd.read_csv(run_folder / "curves.csv")
     assert {"train_nll", "val_nll", "epoch"} <= set(curves.columns)
     assert not segmenter.training
 
@@ -71,12 +71,12 @@ def test_the_run_folder_tells_what_was_done(run_folder, data):
 def test_learning_lowers_the_held_out_loss(data, tmp_path):
     settings = {**SMALL, "epochs": 12, "learning_rate": 1e-2}
     train(data, tmp_path / "run", TrainConfig(method="mode", **settings))
-    curve = pd.read_csv(tmp_path / "run/logs/metrics.csv")["val_nll"].dropna().to_numpy()
+    curve = pd.read_csv(tmp_path / "run/curves.csv")["val_nll"].dropna().to_numpy()
     assert curve[-1] < 0.7 * curve[0]
 
 
 def test_the_best_checkpoint_is_the_one_with_the_lowest_held_out_loss(run_folder):
-    curve = pd.read_csv(run_folder / "logs" / "metrics.csv")["val_nll"].dropna().to_numpy()
+    curve = pd.read_csv(run_folder / "curves.csv")["val_nll"].dropna().to_numpy()
     stored = torch.load(run_folder / "checkpoints" / "best.ckpt", weights_only=False)
     assert stored["epoch"] == int(np.argmin(curve))
 
@@ -102,6 +102,8 @@ def test_an_interrupted_run_arrives_at_the_same_weights(data, tmp_path, monkeypa
         torch.load(tmp_path / name / "checkpoints/last.ckpt", weights_only=False)["state_dict"]
         for name in ("whole", "broken")
     ]
+    curves = [pd.read_csv(tmp_path / name / "curves.csv") for name in ("whole", "broken")]
+    pd.testing.assert_frame_equal(*curves)
     assert states[0].keys() == states[1].keys()
     for key, value in states[0].items():
         assert torch.equal(value, states[1][key]), key
@@ -137,7 +139,7 @@ def test_two_processes_take_the_same_steps_as_one(data, tmp_path):
             command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, done.stderr[-2000:]
-        curves.append(pd.read_csv(target / "logs/metrics.csv"))
+        curves.append(pd.read_csv(target / "curves.csv"))
     for name in ("train_nll", "val_nll", "train_trace"):
         one, two = (curve[name].dropna().to_numpy() for curve in curves)
         assert np.allclose(one, two, rtol=1e-4), name
@@ -220,3 +222,26 @@ def test_wrong_names_and_folders_are_refused(data, tmp_path, run_folder):
         resume(data, tmp_path / "nowhere")
     with pytest.raises(InputError, match="1, as in training"):
         Predictor(run_folder)(np.zeros((3, 8, 8)))
+
+
+def test_a_diverging_loss_stops_with_an_explanation(data, tmp_path, monkeypatch):
+    from multirater.train.module import SegmentationModule
+
+    original = SegmentationModule.training_step
+
+    def exploding(self, batch, number):
+        loss = original(self, batch, number)
+        return loss * float("nan") if self.current_epoch == 1 else loss
+
+    monkeypatch.setattr(SegmentationModule, "training_step", exploding)
+    with pytest.raises(InputError, match="loss became nan in epoch 2"):
+        train(data, tmp_path / "run", TrainConfig(method="mean", **SMALL))
+    kept = torch.load(tmp_path / "run/checkpoints/last.ckpt", weights_only=False)["state_dict"]
+    assert all(torch.isfinite(value).all() for value in kept.values())
+
+
+def test_raters_csv_ranks_blank_last(run_folder, data):
+    table = pd.read_csv(run_folder / "raters.csv", index_col="rater")
+    assert list(table.index) == list(data.raters)
+    assert table["sensitivity"].between(0, 1).all()
+    assert (table["labels"] == 12).all()

@@ -3,7 +3,9 @@
 RUN/config.json      settings
 RUN/data.json        raters, classes, image channels, version
 RUN/checkpoints/     best.ckpt by held-out likelihood, last.ckpt to go on from
-RUN/logs/            metrics.csv, TensorBoard events
+RUN/curves.csv       losses of every epoch
+RUN/tensorboard/     the same for TensorBoard
+RUN/raters.csv       each rater as the network sees them
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ import lightning
 import numpy as np
 import torch
 from lightning.pytorch.callbacks import Callback, EarlyStopping, ModelCheckpoint
-from lightning.pytorch.loggers import CSVLogger
+from lightning.pytorch.loggers import TensorBoardLogger
 from lightning.pytorch.utilities import rank_zero_only
 
 from multirater import __version__
@@ -25,13 +27,14 @@ from multirater.errors import Fault, InputError
 from multirater.io.atomic import replacing
 from multirater.io.survey import Survey, survey
 from multirater.nn.segmenter import Segmenter
+from multirater.train.callbacks import Curves, StopWhenDiverged
 from multirater.train.config import TrainConfig, read_config, write_config
 from multirater.train.data import RaterData
 from multirater.train.methods import Shape, training_method
 from multirater.train.module import SegmentationModule
 from multirater.types import Classes, Dataset, LabelClass
 
-CONFIG, DATA, CHECKPOINTS = "config.json", "data.json", "checkpoints"
+CONFIG, DATA, CHECKPOINTS, CURVES = "config.json", "data.json", "checkpoints", "curves.csv"
 
 
 @dataclass(frozen=True)
@@ -135,6 +138,11 @@ def _fit(found: Survey, target: Path, config: TrainConfig) -> Run:
     )
     last = target / CHECKPOINTS / "last.ckpt"
     trainer.fit(module, data, ckpt_path=str(last) if last.exists() else None)
+    if _is_first_process():
+        # Imported here: describing raters reads the run that this module writes.
+        from multirater.train.raters import write_rater_table
+
+        write_rater_table(target, found.dataset)
     score = best.best_model_score
     epoch = torch.load(best.best_model_path, weights_only=False)["epoch"]
     return Run(target, int(epoch), float("nan") if score is None else float(score))
@@ -148,7 +156,7 @@ def _trainer(
     *,
     finds_unused: bool,
 ) -> lightning.Trainer:
-    callbacks: list[Callback] = [best]
+    callbacks: list[Callback] = [best, Curves(target / CURVES), StopWhenDiverged(target)]
     if config.patience:
         callbacks.append(EarlyStopping(monitor, patience=config.patience, check_finite=True))
     several = config.devices * config.num_nodes > 1
@@ -161,7 +169,7 @@ def _trainer(
         strategy=with_unused if several else "auto",
         precision=config.precision,  # type: ignore[arg-type]
         callbacks=callbacks,
-        logger=CSVLogger(target, name="logs", version=""),
+        logger=TensorBoardLogger(target, name="tensorboard", version=""),
         enable_progress_bar=False,
         enable_model_summary=False,
         use_distributed_sampler=False,

@@ -1,0 +1,100 @@
+"""What happens beside the training step: curves, progress, and a stop when the loss diverges."""
+
+from __future__ import annotations
+
+import csv
+import time
+from pathlib import Path
+from typing import Any
+
+import lightning
+import torch
+from lightning.pytorch.callbacks import Callback
+
+from multirater.errors import Fault, InputError
+from multirater.io.atomic import replacing
+from multirater.progress import say
+
+COLUMNS = ("epoch", "train_nll", "train_trace", "val_nll", "learning_rate")
+
+
+class Curves(Callback):
+    """Keeps one row per epoch in `curves.csv`, also over interruptions, and says how it goes.
+
+    Args:
+        path: the file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.started = 0.0
+        self.first_epoch = 0
+
+    def on_train_start(self, trainer: lightning.Trainer, _: lightning.LightningModule) -> None:
+        """Begin to count time."""
+        self.started, self.first_epoch = time.monotonic(), trainer.current_epoch
+
+    def on_train_epoch_end(self, trainer: lightning.Trainer, _: lightning.LightningModule) -> None:
+        """Write the epoch's row; rows of epochs that are done again are replaced."""
+        if not trainer.is_global_zero:
+            return
+        epoch = trainer.current_epoch
+        metrics = {key: float(value) for key, value in trainer.callback_metrics.items()}
+        rate = trainer.optimizers[0].param_groups[0]["lr"]
+        row = {"epoch": epoch, "learning_rate": rate, **metrics}
+        kept = [each for each in read_curves(self.path) if int(each["epoch"]) < epoch]
+        kept.append({name: str(row.get(name, "")) for name in COLUMNS})
+        with (
+            replacing(self.path, overwrite=True) as temporary,
+            temporary.open("w", newline="", encoding="utf-8") as stream,
+        ):
+            writer = csv.DictWriter(stream, COLUMNS)
+            writer.writeheader()
+            writer.writerows(kept)
+        self._say(trainer, metrics)
+
+    def _say(self, trainer: lightning.Trainer, metrics: dict[str, float]) -> None:
+        done = trainer.current_epoch + 1 - self.first_epoch
+        total = int(trainer.max_epochs or 0)
+        left = (time.monotonic() - self.started) / done * (total - trainer.current_epoch - 1)
+        held_out = f", held-out {metrics['val_nll']:.4f}" if "val_nll" in metrics else ""
+        say(
+            f"epoch {trainer.current_epoch + 1} of {total}: {metrics['train_nll']:.4f} nats per "
+            f"label{held_out}, about {left:.0f} s left"
+        )
+
+
+def read_curves(path: Path) -> list[dict[str, str]]:
+    """Read the rows of `curves.csv`; none when there is no file yet."""
+    if not path.exists():
+        return []
+    with path.open(newline="", encoding="utf-8") as stream:
+        return list(csv.DictReader(stream))
+
+
+class StopWhenDiverged(Callback):
+    """Ends training when the loss is not a number, before a checkpoint can take harm.
+
+    Args:
+        folder: of the run, for the message.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def on_train_batch_end(
+        self, trainer: lightning.Trainer, _: lightning.LightningModule, outputs: Any, *__: Any
+    ) -> None:
+        """Look at the loss of every step."""
+        loss = outputs["loss"] if isinstance(outputs, dict) else outputs
+        if loss is None or bool(torch.isfinite(loss)):
+            return
+        raise InputError(
+            Fault(
+                f"the loss became {float(loss)} in epoch {trainer.current_epoch + 1}",
+                expected="finite numbers",
+                fix="lower --learning-rate, or look for extreme values in the images; the "
+                "checkpoints of earlier epochs are intact",
+                file=str(self.folder),
+            )
+        )
