@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from multirater import fuse, io, metrics, samples, simulate
+    from multirater import fuse, io, metrics, nn, samples, simulate
     from multirater.dataset_agreement import agreement
     from multirater.dataset_info import info
     from multirater.io import dataset_from_arrays, read_dataset, write_dataset
@@ -29,7 +29,7 @@ _HOMES = {
     "read_dataset": "multirater.io",
     "write_dataset": "multirater.io",
 }
-_FOLDERS = ("fuse", "io", "metrics", "samples", "simulate")
+_FOLDERS = ("fuse", "io", "metrics", "nn", "samples", "simulate")
 
 __all__ = [
     "agreement",
@@ -38,6 +38,7 @@ __all__ = [
     "info",
     "io",
     "metrics",
+    "nn",
     "read_dataset",
     "samples",
     "simulate",

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from multirater import __version__
-from multirater.cli import data, fusing, importing
+from multirater.cli import data, fusing, importing, training
 from multirater.cli.verb import verb
 
 app = typer.Typer(
@@ -41,6 +41,8 @@ app.command("agreement")(verb(data.agreement))
 app.command("simulate")(verb(data.simulate))
 app.command("convert")(verb(data.convert))
 app.command("fuse")(verb(fusing.fuse))
+app.command("train")(verb(training.train))
+app.command("predict")(verb(training.predict))
 app.command("demo")(verb(data.demo))
 app.add_typer(importing.app, name="import")
 

@@ -60,7 +60,7 @@ def agreement(
     import multirater
 
     found = multirater.agreement(
-        _opened(data, split),
+        opened(data, split),
         scale=scale,
         level=level,
         n_resamples=resamples,
@@ -132,7 +132,8 @@ def demo(
     print(f"Everything is in {output}")
 
 
-def _opened(data: Path, split: str) -> Dataset:
+def opened(data: Path, split: str) -> Dataset:
+    """Open a data set, or one split of it."""
     import multirater
 
     dataset = multirater.read_dataset(data)

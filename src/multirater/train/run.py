@@ -11,6 +11,7 @@ RUN/raters.csv       each rater as the network sees them
 from __future__ import annotations
 
 import json
+import logging
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -116,6 +117,8 @@ def resume(dataset: Dataset, folder: str | Path) -> Run:
 
 
 def _fit(found: Survey, target: Path, config: TrainConfig) -> Run:
+    # Lightning's own notices say nothing that `Curves` does not say better.
+    logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
     lightning.seed_everything(config.seed, workers=True, verbose=False)
     method = training_method(config.method)
     prepared = method.prepare(found.dataset)

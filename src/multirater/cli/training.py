@@ -1,0 +1,206 @@
+"""The verbs train and predict."""
+
+from __future__ import annotations
+
+import json as json_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from multirater.cli.data import opened
+from multirater.cli.options import Output, Seed, Split
+from multirater.errors import Fault, InputError
+
+if TYPE_CHECKING:
+    from multirater.types import Dataset
+
+_NETWORK, _RATERS, _SCHEDULE, _MACHINE = "Network", "Raters", "Schedule", "Machine"
+
+
+def train(
+    data: Annotated[Path, typer.Argument(help="Data set: a folder or its manifest.csv.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Run folder to make.", show_default=False)
+    ] = None,
+    resume: Annotated[
+        Path | None,
+        typer.Option("--resume", help="Run folder to go on with.", show_default=False),
+    ] = None,
+    method: Annotated[
+        str,
+        typer.Option(help="cm, mean, mode, staple, spatial-staple, separate, oracle or truth."),
+    ] = "cm",
+    confusion: Annotated[
+        Literal["pixel", "global", "low-rank"],
+        typer.Option(help="Form of the confusion matrices.", rich_help_panel=_RATERS),
+    ] = "pixel",
+    rank: Annotated[
+        int, typer.Option(min=1, help="Of low-rank matrices.", rich_help_panel=_RATERS)
+    ] = 1,
+    trace_weight: Annotated[
+        float, typer.Option(min=0, help="Of the trace penalty.", rich_help_panel=_RATERS)
+    ] = 0.01,
+    likelihood: Annotated[
+        Literal["marginal", "joint"],
+        typer.Option(help="One truth per rater, or shared.", rich_help_panel=_RATERS),
+    ] = "marginal",
+    warmup_epochs: Annotated[
+        int, typer.Option(min=0, help="With matrices fixed.", rich_help_panel=_RATERS)
+    ] = 1,
+    backbone: Annotated[
+        str,
+        typer.Option(help="unet, or a MONAI network, such as SegResNet.", rich_help_panel=_NETWORK),
+    ] = "unet",
+    backbone_options: Annotated[
+        str, typer.Option(help="Its further arguments, as JSON.", rich_help_panel=_NETWORK)
+    ] = "{}",
+    channels: Annotated[
+        str, typer.Option(help="Per stage of the U-Net.", rich_help_panel=_NETWORK)
+    ] = "32,64,128,256",
+    view: Annotated[
+        Literal["auto", "2d", "slices", "3d"],
+        typer.Option(help="Of volumes: slices or 3d patches.", rich_help_panel=_NETWORK),
+    ] = "auto",
+    patch: Annotated[
+        str, typer.Option(help="Size of patches, such as 96,96.", rich_help_panel=_NETWORK)
+    ] = "",
+    epochs: Annotated[int, typer.Option(min=1, rich_help_panel=_SCHEDULE)] = 20,
+    batch_size: Annotated[int, typer.Option(min=1, rich_help_panel=_SCHEDULE)] = 16,
+    learning_rate: Annotated[float, typer.Option(rich_help_panel=_SCHEDULE)] = 3e-3,
+    augment: Annotated[
+        bool, typer.Option("--augment", help="Flip, turn, scale.", rich_help_panel=_SCHEDULE)
+    ] = False,
+    class_weights: Annotated[
+        Literal["none", "balanced"], typer.Option(rich_help_panel=_SCHEDULE)
+    ] = "none",
+    validation: Annotated[
+        float, typer.Option(help="Share of cases held out.", rich_help_panel=_SCHEDULE)
+    ] = 0.15,
+    patience: Annotated[
+        int, typer.Option(help="Epochs without gain before stopping.", rich_help_panel=_SCHEDULE)
+    ] = 0,
+    precision: Annotated[
+        str, typer.Option(help="32-true, 16-mixed, bf16-mixed.", rich_help_panel=_MACHINE)
+    ] = "32-true",
+    accelerator: Annotated[str, typer.Option(rich_help_panel=_MACHINE)] = "auto",
+    devices: Annotated[int, typer.Option(min=1, rich_help_panel=_MACHINE)] = 1,
+    nodes: Annotated[int, typer.Option(min=1, rich_help_panel=_MACHINE)] = 1,
+    workers: Annotated[
+        int, typer.Option(min=0, help="Processes that read.", rich_help_panel=_MACHINE)
+    ] = 0,
+    seed: Seed = 0,
+) -> None:
+    """Train a network on images with disagreeing labels; no truth is needed.
+
+    The best epoch is chosen by the likelihood of held-out raters' labels. Killed at any moment, a
+    run goes on with --resume RUN.
+    """
+    import multirater
+    from multirater.train import TrainConfig
+    from multirater.train import resume as go_on
+    from multirater.train import train as begin
+
+    dataset = multirater.read_dataset(data)
+    if (output is None) == (resume is None):
+        raise InputError(Fault("either -o RUN or --resume RUN is needed", expected="one of them"))
+    if resume is not None:
+        run = go_on(dataset, resume)
+    else:
+        config = TrainConfig(
+            method=method,
+            confusion=confusion,
+            rank=rank,
+            trace_weight=trace_weight,
+            likelihood=likelihood,
+            warmup_epochs=warmup_epochs,
+            backbone=backbone,
+            backbone_options=_json(backbone_options),
+            channels=_numbers(channels, "--channels"),
+            view=view,
+            patch=_numbers(patch, "--patch"),
+            epochs=epochs,
+            batch_size=batch_size,
+            learning_rate=learning_rate,
+            augment=augment,
+            class_weights=class_weights,
+            validation=validation,
+            patience=patience,
+            precision=precision,
+            accelerator=accelerator,
+            devices=devices,
+            num_nodes=nodes,
+            workers=workers,
+            seed=seed,
+        )
+        assert output is not None
+        run = begin(dataset, output, config)
+    print(run.folder)
+
+
+def predict(
+    run: Annotated[Path, typer.Argument(help="Run folder.")],
+    data: Annotated[Path, typer.Argument(help="Data set, a folder of images, or one image.")],
+    output: Output,
+    split: Split = "",
+    probability: Annotated[
+        bool, typer.Option("--probability", help="Also class probabilities and entropy.")
+    ] = False,
+    raters: Annotated[
+        bool, typer.Option("--raters", help="Also what each rater would draw.")
+    ] = False,
+    confusion: Annotated[
+        bool, typer.Option("--confusion", help="Also confusion matrix maps.")
+    ] = False,
+) -> None:
+    """Segment images with a trained network."""
+    from multirater.train.predict import predict as run_prediction
+
+    print(
+        run_prediction(
+            run,
+            _images(data, split),
+            output,
+            probability=probability,
+            raters=raters,
+            confusion=confusion,
+        )
+    )
+
+
+def _images(path: Path, split: str) -> Dataset:
+    """Open a data set, or images without any table."""
+    import multirater
+    from multirater.io.formats import is_image_file, suffix_of
+    from multirater.io.manifest import FILE_NAME
+
+    is_table = path.suffix == ".csv" or (path / FILE_NAME).is_file() or (path / "images").is_dir()
+    if is_table or not path.exists():
+        return opened(path, split)
+    import pandas as pd
+
+    files = sorted(path.iterdir()) if path.is_dir() else [path]
+    images = [file for file in files if is_image_file(file) and not file.name.startswith(".")]
+    if not images:
+        raise InputError(Fault("holds no image", file=str(path)))
+    rows = [{"case": file.name[: -len(suffix_of(file))], "image": file.name} for file in images]
+    return multirater.read_dataset(pd.DataFrame(rows), root=images[0].parent)
+
+
+def _numbers(text: str, option: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(part) for part in text.split(",") if part.strip())
+    except ValueError:
+        raise InputError(
+            Fault(f"{option} {text}", expected="whole numbers, such as 96,96")
+        ) from None
+
+
+def _json(text: str) -> dict[str, Any]:
+    try:
+        content = json_module.loads(text)
+    except json_module.JSONDecodeError as error:
+        raise InputError(Fault(f"--backbone-options {text}: {error}", expected="JSON")) from None
+    if not isinstance(content, dict):
+        raise InputError(Fault(f"--backbone-options {text}", expected='JSON such as {"key": 1}'))
+    return content
