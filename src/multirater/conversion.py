@@ -7,12 +7,12 @@ from pathlib import Path
 from multirater.errors import Fault, InputError
 from multirater.io.dataset import read_dataset
 from multirater.io.folders import is_folder_layout
-from multirater.io.formats import read_image, read_label_array, write_image
-from multirater.io.labels import decode_labels
+from multirater.io.formats import read_image, write_image
+from multirater.io.labels import read_label
 from multirater.io.manifest import FILE_NAME
 from multirater.io.suffixes import suffix_of
-from multirater.io.write import write_dataset
-from multirater.types import Classes, LabelMap
+from multirater.io.write import as_numbers, write_dataset
+from multirater.types import Classes
 
 
 def convert(
@@ -38,37 +38,45 @@ def convert(
     """
     origin, target = Path(source), Path(output)
     if _is_dataset(origin):
+        _require_used("--like", like, like is None, "DICOM-SEG (.dcm)", origin)
         return write_dataset(read_dataset(origin), target, suffix=suffix, overwrite=overwrite)
-    if suffix is not None:
-        raise InputError(
-            Fault(
-                "--format is for data sets",
-                fix="name the format by the suffix of the output file",
-                file=str(origin),
-            )
-        )
-    if suffix_of(target) == ".dcm":
+    _require_used("--format", suffix, suffix is None, "data sets", origin)
+    is_segmentation = suffix_of(target) == ".dcm"
+    _require_used("--like", like, like is None or is_segmentation, "DICOM-SEG (.dcm)", origin)
+    if is_segmentation:
         _to_dicom_seg(origin, target, like, overwrite=overwrite)
     else:
-        write_image(read_image(origin), target, overwrite=overwrite)
+        image = as_numbers(read_image(origin), suffix_of(target))
+        write_image(image, target, overwrite=overwrite)
     return target
 
 
 def _is_dataset(path: Path) -> bool:
     if path.is_dir():
         return (path / FILE_NAME).is_file() or is_folder_layout(path)
-    return path.suffix == ".csv"
+    return path.suffix.lower() == ".csv"
+
+
+def _require_used(option: str, value: object, is_used: bool, what_for: str, origin: Path) -> None:
+    if not is_used:
+        raise InputError(
+            Fault(
+                f"{option} {value} has no meaning here",
+                expected=f"{option} for {what_for}",
+                fix="leave it out; the suffix of the output file names the format",
+                file=str(origin),
+            )
+        )
 
 
 def _to_dicom_seg(origin: Path, target: Path, like: str | Path | None, *, overwrite: bool) -> None:
     from multirater.io.dicom_seg import write_dicom_seg
 
-    image = read_label_array(origin)
-    indices, rule = decode_labels(image.array, None)
+    label = read_label(origin)
     write_dicom_seg(
-        LabelMap(indices, image.geometry, rule),
+        label,
         target,
-        classes=Classes.numbered(max(int(indices.max()) + 1, 2)),
+        classes=Classes.numbered(max(int(label.array.max()) + 1, 2)),
         source=None if like is None else Path(like),
         overwrite=overwrite,
     )

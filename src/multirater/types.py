@@ -60,7 +60,7 @@ class Geometry:
         turn = np.asarray(self.direction) - np.asarray(other.direction)
         return bool(
             np.all(np.abs(mine - theirs) <= tolerance * mine)
-            and np.linalg.norm(shift) <= tolerance * mine.min() * 10
+            and np.linalg.norm(shift) <= tolerance * mine.min(initial=np.inf) * 10
             and np.all(np.abs(turn) <= tolerance)
         )
 
@@ -173,6 +173,15 @@ class Case:
 
     def read_label(self, rater: str) -> LabelMap:
         """Read what one rater drew."""
+        if rater not in self.labels:
+            raise InputError(
+                Fault(
+                    "rater did not label this case",
+                    expected=", ".join(self.labels) or "a case with labels",
+                    case=self.name,
+                    rater=rater,
+                )
+            )
         return _read(self.labels[rater], self.name, rater)
 
     def read_labels(self, raters: Sequence[str] | None = None) -> Labels:
@@ -229,7 +238,7 @@ class Dataset:
         cases: in the order of the table.
         raters: every rater's name, in the order of `cm` and of label arrays.
         kind: `masks` when labels are drawings, `classes` when each label is one class name.
-        classes: names by index; None until they are declared or counted (see `io.check_dataset`).
+        classes: names by index; None until they are declared or counted (see `io.survey`).
         folder: where it was read from, if anywhere.
     """
 
@@ -246,9 +255,12 @@ class Dataset:
         return iter(self.cases)
 
     def __getitem__(self, key: int | str) -> Case:
-        if isinstance(key, str):
-            return next(case for case in self.cases if case.name == key)
-        return self.cases[key]
+        if not isinstance(key, str):
+            return self.cases[key]
+        found = next((case for case in self.cases if case.name == key), None)
+        if found is None:
+            raise InputError(Fault(f"no case {key!r} among {len(self)}", fix="check the name"))
+        return found
 
     def split(self, name: str) -> Dataset:
         """Return the cases of one split (`train`, `test`, ...) as a data set of its own."""

@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
-from multirater.types import MISSING, Case, Classes, Dataset, Geometry, Image, LabelMap, Source
+from multirater.io.axes import channels_first
+from multirater.io.grid import size_text
+from multirater.types import (
+    MISSING,
+    Case,
+    Classes,
+    Dataset,
+    Geometry,
+    Image,
+    LabelClass,
+    LabelMap,
+    Source,
+)
 
 T = TypeVar("T")
+Arrays: TypeAlias = Sequence[NDArray[Any]] | NDArray[Any]
 
 
 def dataset_from_arrays(
-    labels: Sequence[NDArray[Any]] | NDArray[Any],
+    labels: Arrays,
     *,
-    images: Sequence[NDArray[Any]] | NDArray[Any] | None = None,
-    truths: Sequence[NDArray[Any]] | NDArray[Any] | None = None,
+    images: Arrays | None = None,
+    truths: Arrays | None = None,
     raters: Sequence[str] | None = None,
     cases: Sequence[str] | None = None,
     splits: Sequence[str] | None = None,
@@ -30,7 +44,8 @@ def dataset_from_arrays(
 
     Args:
         labels: per case (n_raters, *space), class indices, -1 where missing. A rater whose whole
-            label is -1 did not label the case.
+            label is -1 did not label the case. Without axes of space, (n_cases, n_raters), each
+            label is the class of a whole image.
         images: per case (*space), or (channels, *space).
         truths: per case (*space).
         raters: names; rater 1, rater 2, ... when not given.
@@ -39,48 +54,81 @@ def dataset_from_arrays(
         classes: the classes; counted when not given.
         spacing: millimetres per axis, the same for all cases.
 
+    Raises:
+        InputError: with everything that does not fit together.
+
     Example:
         >>> data = dataset_from_arrays(np.zeros((2, 3, 8, 8), dtype=int))
         >>> len(data), data.raters
         (2, ('rater 1', 'rater 2', 'rater 3'))
     """
-    n_raters = np.shape(labels[0])[0]
-    names = tuple(raters or (f"rater {number + 1}" for number in range(n_raters)))
-    width = len(str(len(labels) - 1))
-    made = []
-    for number, label in enumerate(labels):
-        drawn = np.asarray(label)
-        _require_integers(drawn)
-        geometry = _geometry(drawn.ndim - 1, spacing)
-        made.append(
-            Case(
-                name=str(cases[number]) if cases else f"{number:0{width}d}",
-                image=None if images is None else _given(_image(images[number], geometry)),
-                labels={
-                    name: _given(LabelMap(each.astype(np.int16), geometry))
-                    for name, each in zip(names, drawn, strict=True)
-                    if (each != MISSING).any()
-                },
-                truth=None
-                if truths is None
-                else _given(LabelMap(np.asarray(truths[number]).astype(np.int16), geometry)),
-                split=str(splits[number]) if splits is not None else "",
-            )
+    drawn = [np.asarray(label) for label in labels]
+    known = None if truths is None else [np.asarray(truth) for truth in truths]
+    pictures = None if images is None else [np.asarray(image) for image in images]
+    width = len(str(max(len(drawn) - 1, 0)))
+    names = list(map(str, cases if cases is not None else _numbers(len(drawn), width)))
+    n_raters = len(drawn[0]) if drawn and drawn[0].ndim else 0
+    who = list(map(str, raters if raters is not None else _rater_names(n_raters)))
+    lists = {"images": pictures, "truths": known, "cases": names, "splits": splits}
+    _require_fit(drawn, {name: each for name, each in lists.items() if each is not None}, who)
+    counted = classes or _counted([*drawn, *(known or [])], is_class=drawn[0].ndim == 1)
+    _require_values(names, drawn, pictures, known, len(counted), spacing)
+    made = [
+        _case(
+            name,
+            drawn[i],
+            None if pictures is None else pictures[i],
+            None if known is None else known[i],
+            str(splits[i]) if splits is not None else "",
+            who,
+            spacing,
         )
-    highest = max(int(np.max(label, initial=MISSING)) for label in labels)
-    return Dataset(tuple(made), names, "masks", classes or Classes.numbered(max(highest + 1, 2)))
+        for i, name in enumerate(names)
+    ]
+    _require_labels_of(who, made)
+    return Dataset(tuple(made), tuple(who), "classes" if drawn[0].ndim == 1 else "masks", counted)
+
+
+def _numbers(n_cases: int, width: int) -> list[str]:
+    return [f"{number:0{width}d}" for number in range(n_cases)]
+
+
+def _rater_names(n_raters: int) -> list[str]:
+    return [f"rater {number + 1}" for number in range(n_raters)]
+
+
+def _case(
+    name: str,
+    drawn: NDArray[Any],
+    picture: NDArray[Any] | None,
+    truth: NDArray[Any] | None,
+    split: str,
+    raters: Sequence[str],
+    spacing: Sequence[float] | None,
+) -> Case:
+    geometry = _geometry(drawn.ndim - 1, spacing)
+    labels = {
+        rater: _given(LabelMap(label.astype(np.int16), geometry))
+        for rater, label in zip(raters, drawn, strict=True)
+        if (label != MISSING).any()
+    }
+    image = None if picture is None else _given(_image(picture, geometry, spacing))
+    known = None if truth is None else _given(LabelMap(truth.astype(np.int16), geometry))
+    return Case(name, image, labels, known, split)
 
 
 def _geometry(ndim: int, spacing: Sequence[float] | None) -> Geometry:
     default = Geometry.default(ndim)
-    if spacing is None:
+    if spacing is None or ndim == 0:
         return default
     return Geometry(tuple(map(float, spacing)), default.origin, default.direction)
 
 
-def _image(array: NDArray[Any], geometry: Geometry) -> Image:
-    image = np.asarray(array)
-    return Image(image[None] if image.ndim == geometry.ndim else image, geometry)
+def _image(picture: NDArray[Any], geometry: Geometry, spacing: Sequence[float] | None) -> Image:
+    if geometry.ndim:
+        return Image(picture[None] if picture.ndim == geometry.ndim else picture, geometry)
+    array = channels_first(picture)
+    return Image(array, _geometry(array.ndim - 1, spacing))
 
 
 def _given(value: T) -> Source[T]:
@@ -91,8 +139,102 @@ def _identity(value: T) -> T:
     return value
 
 
-def _require_integers(array: NDArray[Any]) -> None:
-    if array.dtype.kind not in "biu":
+def _counted(arrays: Sequence[NDArray[Any]], *, is_class: bool) -> Classes:
+    whole = [array for array in arrays if array.dtype.kind in "biu" and array.size]
+    highest = max((int(array.max()) for array in whole), default=MISSING)
+    n_classes = min(max(highest + 1, 2), np.iinfo(np.int16).max + 1)
+    if is_class:
+        return Classes(tuple(LabelClass(str(index)) for index in range(n_classes)))
+    return Classes.numbered(n_classes)
+
+
+def _require_fit(
+    labels: Sequence[NDArray[Any]], lists: dict[str, Sequence[Any]], raters: Sequence[str]
+) -> None:
+    """Check that there is something, and of everything as many as of labels."""
+    if not labels:
+        raise InputError(Fault("the data set is empty", expected="at least one case"))
+    faults = [
+        Fault(f"{len(each)} {name}", expected=f"{len(labels)}, as many as labels")
+        for name, each in lists.items()
+        if len(each) != len(labels)
+    ]
+    for kind, names in (("case", lists["cases"]), ("rater", raters)):
+        twice = [name for name, count in Counter(names).items() if count > 1]
+        faults += [Fault(f"two {kind}s are called {name}", fix="rename one") for name in twice]
+    n_axes = labels[0].ndim
+    if n_axes not in (1, 3, 4):
+        expected = "(n_raters, *space) with 2 or 3 axes of space, or (n_raters,)"
+        faults.append(Fault(f"labels per case have shape {labels[0].shape}", expected=expected))
+    faults += [
+        Fault(f"labels have shape {label.shape}", expected=f"{len(raters)} raters, {n_axes} axes")
+        for label in labels
+        if label.ndim != n_axes or (n_axes and len(label) != len(raters))
+    ]
+    if faults:
+        raise InputError(faults)
+
+
+def _require_labels_of(raters: Sequence[str], cases: Sequence[Case]) -> None:
+    idle = [rater for rater in raters if not any(rater in case.labels for case in cases)]
+    if idle:
         raise InputError(
-            Fault(f"labels are of type {array.dtype}", expected="integers: class indices, or -1")
+            [
+                Fault(
+                    "rater has no labels",
+                    expected="at least one label of every rater",
+                    fix="leave the rater out of the arrays",
+                    rater=rater,
+                )
+                for rater in idle
+            ]
+        )
+
+
+def _require_values(
+    names: Sequence[str],
+    labels: Sequence[NDArray[Any]],
+    images: Sequence[NDArray[Any]] | None,
+    truths: Sequence[NDArray[Any]] | None,
+    n_classes: int,
+    spacing: Sequence[float] | None,
+) -> None:
+    faults: list[Fault] = []
+    for i, name in enumerate(names):
+        space = labels[i].shape[1:]
+        found = [*_index_faults(labels[i], n_classes)]
+        if truths is not None:
+            truth = [fault.at(rater="(truth)") for fault in _index_faults(truths[i], n_classes)]
+            found += [*truth, *_size_faults("truth", truths[i].shape, {space})]
+        if images is not None and space:
+            sizes = {space, (images[i].shape[0], *space) if images[i].ndim else space}
+            found += _size_faults("image", images[i].shape, sizes)
+        if spacing is not None and space and len(spacing) != len(space):
+            found.append(Fault(f"spacing has {len(spacing)} values", expected=f"{len(space)}"))
+        faults += [fault.at(case=name) for fault in found]
+    if faults:
+        raise InputError(faults)
+
+
+def _index_faults(array: NDArray[Any], n_classes: int) -> Iterator[Fault]:
+    if array.dtype.kind not in "biu":
+        yield Fault(
+            f"labels are of type {array.dtype}",
+            expected="integers: class indices, or -1",
+            fix="labels.astype(int), with -1 instead of NaN",
+        )
+    elif array.size and not MISSING <= int(array.min()) <= int(array.max()) < n_classes:
+        yield Fault(
+            f"class indices from {array.min()} to {array.max()}",
+            expected=f"0 to {n_classes - 1}, or -1 where not labelled",
+            fix="number the classes from 0, or declare all of them",
+        )
+
+
+def _size_faults(what: str, shape: tuple[int, ...], sizes: set[tuple[int, ...]]) -> Iterator[Fault]:
+    if shape not in sizes:
+        yield Fault(
+            f"{what} has size {size_text(shape)}",
+            expected=" or ".join(size_text(size) for size in sorted(sizes, key=len)),
+            fix="give it the axes of the labels; channels come first",
         )

@@ -1,30 +1,40 @@
 """Open a data set: from a table, from folders, or from a table in memory.
 
 Only the table is read here; images and labels are read when asked for. Every fault of the table
-is reported at once.
+is reported at once, together with those of the files, which are read then to find them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from multirater.errors import Fault, InputError
 from multirater.io import classes as classes_file
 from multirater.io import manifest
+from multirater.io.case_files import read_case_files
+from multirater.io.csv_table import require_distinct
 from multirater.io.folders import discover_rows, is_folder_layout
-from multirater.io.formats import image_shape, is_image_file, read_image
+from multirater.io.formats import image_shape, read_image
 from multirater.io.labels import read_label
-from multirater.io.manifest import IMAGE_SEPARATOR, Row
-from multirater.types import Case, Classes, Dataset, Geometry, LabelClass, LabelMap, Source
+from multirater.io.manifest import Row
+from multirater.io.table_check import Files, Kind, kind_of_labels, table_faults
+from multirater.progress import track
+from multirater.types import MISSING, Case, Classes, Dataset, Geometry, LabelClass, LabelMap, Source
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _POINT = Geometry((), (), ())
 """The geometry of a label without space: one class for the whole image."""
+
+_MOST_CASES_TO_SEARCH = 1000
+"""A data set with a faulty table is searched for faulty files up to this size: it takes time."""
 
 
 def read_dataset(
@@ -43,45 +53,75 @@ def read_dataset(
         classes: the classes; those of `classes.csv` beside the table when not given.
 
     Raises:
-        InputError: with every fault of the table.
+        InputError: with every fault of the table and, up to 1000 cases, of the files it names.
+
+    Example:
+        >>> import pandas as pd
+        >>> table = pd.DataFrame({"case": 1, "rater": ["anna", "bert"], "label": ["cat", "dog"]})
+        >>> data = read_dataset(table)
+        >>> data.raters, data.classes.names, data["1"].read_labels().array
+        (('anna', 'bert'), ('cat', 'dog'), array([0, 1], dtype=int16))
     """
-    if isinstance(path, pd.DataFrame):
+    faults: list[Fault] = []
+    if isinstance(path, str | Path):
+        rows, folder = _rows_at(Path(path), faults)
+        table = Path(path) / manifest.FILE_NAME
+        origin = str(table if table.is_file() else path)
+    else:
         rows = _rows_of_frame(path)
         folder, origin = Path(root or "."), "the table"
-    else:
-        rows, folder = _rows_at(Path(path))
-        origin = str(path)
-    if classes is None and (folder / classes_file.FILE_NAME).is_file():
-        classes = classes_file.read_classes(folder / classes_file.FILE_NAME)
-    if not rows:
-        raise InputError(Fault("the data set is empty", expected="at least one case", file=origin))
-    return dataset_from_rows(rows, folder, classes)
-
-
-def dataset_from_rows(rows: list[Row], folder: Path, classes: Classes | None) -> Dataset:
-    """Build a data set from table rows whose paths are relative to `folder`."""
-    kind = _kind(rows, folder)
-    faults = [*_table_faults(rows), *_missing_files(rows, folder, kind)]
+    in_classes: list[Fault] = []
+    if classes is None and (root is not None or isinstance(path, str | Path)):
+        classes = _classes_beside(folder, in_classes)
+    if not rows and not faults:
+        raise InputError(
+            Fault(
+                "the data set is empty",
+                expected="at least one case",
+                fix="add rows to the table, or files to the folder",
+                file=origin,
+            )
+        )
+    files = Files(folder)
+    kind = kind_of_labels(rows, files)
     if kind == "classes":
-        classes = classes or _named_classes(rows)
-        faults += _unknown_names(rows, classes)
-    if faults:
-        raise InputError(faults)
+        rows, classes = _class_labels(rows, classes, faults)
+    in_order, found = table_faults(rows, files, kind)
+    faults += [*in_classes, *found]
+    if not faults:
+        return _made(rows, files, kind, classes)
+    # Without the classes nobody knows what label files should hold.
+    more = [] if in_classes else _file_faults(in_order, files, kind, classes)
+    raise InputError([*(fault.at(file=origin) for fault in faults), *more])
+
+
+def _file_faults(rows: list[Row], files: Files, kind: Kind, classes: Classes | None) -> list[Fault]:
+    if kind == "classes":  # only the images are files
+        rows = [replace(row, label="", truth="") for row in rows]
+    dataset = _made(rows, files, kind, classes)
+    if len(dataset) > _MOST_CASES_TO_SEARCH:
+        return []
+    cases = track(dataset, "searching for more faults", len(dataset))
+    return [fault for case in cases for fault in read_case_files(case).faults]
+
+
+def _made(rows: list[Row], files: Files, kind: Kind, classes: Classes | None) -> Dataset:
     by_case: dict[str, list[Row]] = {}
     for row in rows:
         by_case.setdefault(row.case, []).append(row)
-    cases = tuple(_case(name, group, folder, kind, classes) for name, group in by_case.items())
-    raters = dict.fromkeys(row.rater for row in rows if row.label)
-    return Dataset(cases, tuple(raters), kind, classes, folder)
+    cases = tuple(_case(name, group, files, kind, classes) for name, group in by_case.items())
+    labelled = {row.rater for row in rows if row.label}
+    raters = tuple(dict.fromkeys(row.rater for row in rows if row.rater in labelled))
+    return Dataset(cases, raters, kind, classes, files.root)
 
 
-def _rows_at(path: Path) -> tuple[list[Row], Path]:
+def _rows_at(path: Path, faults: list[Fault]) -> tuple[list[Row], Path]:
     if path.is_file():
-        return manifest.read_rows(path), path.parent
+        return manifest.read_rows(path, faults), path.parent
     if (path / manifest.FILE_NAME).is_file():
-        return manifest.read_rows(path / manifest.FILE_NAME), path
+        return manifest.read_rows(path / manifest.FILE_NAME, faults), path
     if is_folder_layout(path):
-        return discover_rows(path), path
+        return discover_rows(path, faults), path
     raise InputError(
         Fault(
             "holds no data set" if path.is_dir() else "does not exist",
@@ -94,104 +134,63 @@ def _rows_at(path: Path) -> tuple[list[Row], Path]:
 
 
 def _rows_of_frame(frame: pd.DataFrame) -> list[Row]:
-    if "case" not in frame.columns:
-        raise InputError(
-            Fault(
-                f"the table has columns {', '.join(map(str, frame.columns))}",
-                expected=f"some of {', '.join(manifest.COLUMNS)}, at least case",
-            )
+    names = [str(name).strip().lower() for name in frame.columns]
+    header = [manifest.ALIASES.get(name, name) for name in names]
+    require_distinct(header, "the table")
+    manifest.require_columns(header, "the table")
+    columns = {}
+    for name in manifest.COLUMNS:
+        if name in header:
+            values = frame.iloc[:, header.index(name)]
+            absent = values.isna()
+            columns[name] = ["" if no else _cell(v) for v, no in zip(values, absent, strict=True)]
+    lines = zip(*columns.values(), strict=True)
+    return [Row(**dict(zip(columns, cells, strict=True))) for cells in lines]
+
+
+def _cell(value: object) -> str:
+    """Return the text a CSV file would hold; a missing value turns whole numbers into floats."""
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        value = int(value)
+    return str(value).strip()
+
+
+def _classes_beside(folder: Path, faults: list[Fault]) -> Classes | None:
+    file = folder / classes_file.FILE_NAME
+    try:
+        return classes_file.read_classes(file) if file.is_file() else None
+    except InputError as error:
+        faults += error.faults
+        return None
+
+
+def _class_labels(
+    rows: Iterable[Row], classes: Classes | None, faults: list[Fault]
+) -> tuple[list[Row], Classes]:
+    """Settle the classes, and empty the cells that say *not labelled* by -1."""
+    missing = str(MISSING)
+    named = [
+        replace(
+            row,
+            label="" if row.label == missing else row.label,
+            truth="" if row.truth == missing else row.truth,
         )
-    known = frame[[name for name in manifest.COLUMNS if name in frame.columns]]
-    texts = known.astype(object).where(known.notna(), "").astype(str)
-    records = texts.to_dict("records")
-    return [Row(**{str(key): str(value) for key, value in record.items()}) for record in records]
-
-
-def _kind(rows: Iterable[Row], folder: Path) -> Literal["masks", "classes"]:
-    """Labels are masks when any of them is named like a file or is one."""
-    for row in rows:
-        for cell in (row.label, row.truth):
-            if cell and (is_image_file(Path(cell)) or (folder / cell).exists()):
-                return "masks"
-    return "classes" if any(row.label for row in rows) else "masks"
-
-
-def _table_faults(rows: list[Row]) -> list[Fault]:
-    faults: list[Fault] = []
-    seen: set[tuple[str, str]] = set()
-    first: dict[str, Row] = {}
-    labelled = {row.rater for row in rows if row.label}
-    for row in rows:
-        if not row.case:
-            faults.append(Fault("a row without a case name", fix="fill in the column `case`"))
-        if row.label and not row.rater:
-            faults.append(
-                Fault("a label without a rater", fix="fill in the column `rater`", case=row.case)
-            )
-        if row.rater and (row.case, row.rater) in seen:
-            faults.append(
-                Fault(
-                    "two rows for one case and rater",
-                    fix="keep one of them, or give the second drawing a rater name of its own",
-                    case=row.case,
-                    rater=row.rater,
-                )
-            )
-        seen.add((row.case, row.rater))
-        faults += _conflicts(first.setdefault(row.case, row), row)
-    for rater in dict.fromkeys(row.rater for row in rows if row.rater):
-        if rater not in labelled:
-            faults.append(
-                Fault("rater has no labels", fix="add labels, or remove the rows", rater=rater)
-            )
-    return faults
-
-
-def _conflicts(first: Row, row: Row) -> list[Fault]:
-    return [
-        Fault(
-            f"{column} is both {getattr(first, column)!r} and {getattr(row, column)!r}",
-            expected=f"one {column} per case",
-            fix="two images need two case names",
-            case=row.case,
-        )
-        for column in ("image", "truth", "split")
-        if getattr(first, column) != getattr(row, column)
+        for row in rows
     ]
+    settled = classes or _counted_names(named)
+    faults += _unknown_names(named, settled)
+    return named, settled
 
 
-def _missing_files(rows: list[Row], folder: Path, kind: str) -> list[Fault]:
-    faults = []
-    known: dict[str, bool] = {}
-    for row in rows:
-        cells = [("", cell) for cell in row.image.split(IMAGE_SEPARATOR)]
-        if kind == "masks":
-            cells += [(row.rater, row.label), ("(truth)", row.truth)]
-        for rater, cell in cells:
-            if cell and cell not in known:
-                known[cell] = (folder / cell).exists()
-                if not known[cell]:
-                    faults.append(
-                        Fault(
-                            "file does not exist",
-                            expected="paths relative to the manifest",
-                            fix="correct the path, or leave the cell empty",
-                            file=str(folder / cell),
-                            case=row.case,
-                            rater=rater,
-                        )
-                    )
-    return faults
-
-
-def _named_classes(rows: Iterable[Row]) -> Classes:
+def _counted_names(rows: Iterable[Row]) -> Classes:
     names = {name for row in rows for name in (row.label, row.truth) if name}
-    numbers = sorted((name for name in names if name.isdigit()), key=int)
-    ordered = numbers + sorted(name for name in names if not name.isdigit())
+    numbers = sorted((name for name in names if name.isdecimal()), key=int)
+    ordered = numbers + sorted(name for name in names if not name.isdecimal())
     return Classes(tuple(LabelClass(name) for name in ordered))
 
 
 def _unknown_names(rows: Iterable[Row], classes: Classes) -> list[Fault]:
+    known = _index_by_name(classes)
     return [
         Fault(
             f"unknown class {name!r}",
@@ -202,33 +201,47 @@ def _unknown_names(rows: Iterable[Row], classes: Classes) -> list[Fault]:
         )
         for row in rows
         for rater, name in ((row.rater, row.label), ("(truth)", row.truth))
-        if name and name not in classes.names
+        if name and name not in known
     ]
 
 
-def _case(name: str, rows: list[Row], folder: Path, kind: str, classes: Classes | None) -> Case:
-    paths = tuple(folder / cell for cell in rows[0].image.split(IMAGE_SEPARATOR) if cell)
+def _index_by_name(classes: Classes) -> Mapping[str, int]:
+    """Classes go by their names; or by their number, where that is no other's name."""
+    numbers = {
+        str(index if item.value is None else item.value): index
+        for index, item in enumerate(classes.items)
+    }
+    return numbers | {name: index for index, name in enumerate(classes.names)}
+
+
+def _case(name: str, rows: list[Row], files: Files, kind: Kind, classes: Classes | None) -> Case:
+    paths = files.images(_said(rows, "image"))
     image = None
     if paths:
         image = Source(partial(read_image, paths if len(paths) > 1 else paths[0]), paths)
-    truth = rows[0].truth
+    like = partial(image_shape, paths[0]) if paths else None
+    indices = _index_by_name(classes) if kind == "classes" and classes is not None else {}
 
     def source(cell: str) -> Source[LabelMap]:
         if kind == "classes":
-            assert classes is not None
-            return Source(partial(_class_label, classes.names.index(cell)))
-        like = partial(image_shape, paths[0]) if paths else None
-        file = folder / cell
+            return Source(partial(_class_label, indices[cell]))
+        file = files.path(cell)
         return Source(partial(read_label, file, classes=classes, like=like), (file,))
 
+    truth = _said(rows, "truth")
     return Case(
         name,
         image,
         {row.rater: source(row.label) for row in rows if row.label},
         source(truth) if truth else None,
-        rows[0].split,
+        _said(rows, "split"),
         {row.rater: row.simulated for row in rows if row.simulated},
     )
+
+
+def _said(rows: Iterable[Row], column: str) -> str:
+    """Return what the rows of a case say in a column; an empty cell says nothing."""
+    return next((text for row in rows if (text := str(getattr(row, column)))), "")
 
 
 def _class_label(index: int) -> LabelMap:

@@ -6,11 +6,15 @@ A case with several image files (modalities, or a DICOM series) has a folder of 
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from multirater.errors import Fault, InputError
-from multirater.io.formats import is_image_file, suffix_of
-from multirater.io.manifest import IMAGE_SEPARATOR, Row
+from multirater.io.formats import READABLE, is_image_file, suffix_of
+from multirater.io.manifest import Row
+
+_OTHER_PICTURES = {".bmp", ".gif", ".hdr", ".img", ".jp2", ".mgz", ".mnc", ".pgm", ".svs", ".webp"}
+"""Files that are surely meant to be read and cannot be; others (notes, Thumbs.db) are passed by."""
 
 
 def is_folder_layout(folder: Path) -> bool:
@@ -18,94 +22,112 @@ def is_folder_layout(folder: Path) -> bool:
     return (folder / "raters").is_dir() or (folder / "images").is_dir()
 
 
-def discover_rows(folder: Path) -> list[Row]:
-    """List the rows that a manifest of this folder would have."""
-    faults: list[Fault] = []
-    images = _files_by_case(folder / "images", faults)
-    truths = _files_by_case(folder / "truth", faults)
-    labels: dict[str, dict[str, Path]] = {}
-    for rater in sorted(_folders(folder / "raters")):
-        drawn = _files_by_case(rater, faults)
-        if not drawn:
-            faults.append(
-                Fault(
-                    "rater has no labels",
-                    fix="add label files, or remove the folder",
-                    file=str(rater),
-                    rater=rater.name,
-                )
-            )
-        labels[rater.name] = drawn
-    cases = sorted(set(images) | {case for drawn in labels.values() for case in drawn})
-    faults += _labels_without_image(cases, images, labels)
-    if faults:
-        raise InputError(faults)
+def discover_rows(folder: Path, faults: list[Fault]) -> list[Row]:
+    """List the rows that a manifest of this folder would have; what is wrong goes to `faults`."""
+    images = _cells_by_case(folder, "images", faults)
+    truths = _cells_by_case(folder, "truth", faults)
+    labels = _labels_by_rater(folder, faults)
+    drawings = [*labels.items(), ("(truth)", truths)]
+    if images:
+        faults += _without_image(folder, images, drawings)
     rows = []
-    for case in cases:
-        image = _image_cell(images[case], folder) if case in images else ""
-        truth = truths[case].relative_to(folder).as_posix() if case in truths else ""
-        drawn_by = {rater: drawn[case] for rater, drawn in labels.items() if case in drawn}
-        for rater_name, path in drawn_by.items():
-            label = path.relative_to(folder).as_posix()
-            rows.append(Row(case, image, rater_name, label, truth))
+    for case in sorted(set(images).union(*(drawn for _, drawn in drawings))):
+        image, truth = images.get(case, ""), truths.get(case, "")
+        drawn_by = [rater for rater, drawn in labels.items() if case in drawn]
+        rows += [Row(case, image, rater, labels[rater][case], truth) for rater in drawn_by]
         if not drawn_by:
             rows.append(Row(case, image, truth=truth))
     return rows
 
 
-def _folders(folder: Path) -> list[Path]:
-    if not folder.is_dir():
-        return []
-    return [each for each in folder.iterdir() if each.is_dir() and not each.name.startswith(".")]
-
-
-def _files_by_case(folder: Path, faults: list[Fault]) -> dict[str, Path]:
-    """Map case names to files (or, for images, folders); two for one case is a fault."""
-    found: dict[str, Path] = {}
-    if not folder.is_dir():
-        return found
-    for path in sorted(folder.iterdir()):
-        if path.name.startswith(".") or not (path.is_dir() or is_image_file(path)):
-            continue
-        case = path.name if path.is_dir() else path.name[: -len(suffix_of(path))]
-        if case in found:
+def _labels_by_rater(folder: Path, faults: list[Fault]) -> dict[str, dict[str, str]]:
+    labels = {}
+    for entry in _visible(folder / "raters"):
+        if entry.is_dir():
+            labels[entry.name] = _cells_by_case(folder, f"raters/{entry.name}", faults)
+            if not labels[entry.name]:
+                faults.append(
+                    Fault(
+                        "rater has no labels",
+                        expected=f"files <case>.* in raters/{entry.name}/",
+                        fix="add label files, or remove the folder",
+                        file=entry.path,
+                        rater=entry.name,
+                    )
+                )
+        elif is_image_file(entry.path):
             faults.append(
                 Fault(
-                    f"two files for one case: {found[case].name} and {path.name}",
-                    fix="keep one of them",
-                    file=str(path),
-                    case=case,
+                    "label outside the folder of a rater",
+                    expected=f"raters/<rater>/{entry.name}",
+                    fix="move it into a folder with the name of the rater",
+                    file=entry.path,
                 )
             )
-        found[case] = path
+    return labels
+
+
+def _visible(folder: Path) -> list[os.DirEntry[str]]:
+    if not folder.is_dir():
+        return []
+    try:
+        with os.scandir(folder) as entries:
+            shown = [entry for entry in entries if not entry.name.startswith((".", "__MACOSX"))]
+    except OSError as error:
+        raise InputError(
+            Fault(f"cannot be read: {error.strerror}", fix="ask for read access", file=str(folder))
+        ) from None
+    return sorted(shown, key=lambda entry: entry.name)
+
+
+def _cells_by_case(folder: Path, inside: str, faults: list[Fault]) -> dict[str, str]:
+    """Map case names to files or folders, relative to `folder`; two for one case is a fault."""
+    found: dict[str, str] = {}
+    for entry in _visible(folder / inside):
+        suffix = "" if entry.is_dir() else suffix_of(entry.name)
+        if suffix in _OTHER_PICTURES:
+            faults.append(_unreadable(entry))
+        elif entry.is_dir() or suffix in READABLE or is_image_file(entry.path):
+            # Only the suffix of a known format is none of the name: 1.2.840.1 may be a DICOM file.
+            case = entry.name[: -len(suffix)] if suffix in READABLE else entry.name
+            if case in found:
+                faults.append(_two_files(case, found[case], entry))
+            found[case] = f"{inside}/{entry.name}"
     return found
 
 
-def _image_cell(path: Path, folder: Path) -> str:
-    """Name a file, a DICOM series by its folder, or every modality of a case."""
-    if path.is_dir():
-        files = sorted(each for each in path.iterdir() if is_image_file(each))
-        if files and not any(suffix_of(each) == ".dcm" for each in files):
-            return IMAGE_SEPARATOR.join(each.relative_to(folder).as_posix() for each in files)
-    return path.relative_to(folder).as_posix()
+def _unreadable(entry: os.DirEntry[str]) -> Fault:
+    return Fault(
+        f"files of suffix {suffix_of(entry.name)} cannot be read",
+        expected=", ".join(sorted(READABLE)),
+        fix="convert the file, or move it elsewhere",
+        file=entry.path,
+    )
 
 
-def _labels_without_image(
-    cases: list[str], images: dict[str, Path], labels: dict[str, dict[str, Path]]
+def _two_files(case: str, other: str, entry: os.DirEntry[str]) -> Fault:
+    return Fault(
+        f"two files for one case: {Path(other).name} and {entry.name}",
+        expected="one file per case",
+        fix="keep one of them",
+        file=entry.path,
+        case=case,
+    )
+
+
+def _without_image(
+    folder: Path, images: dict[str, str], drawings: list[tuple[str, dict[str, str]]]
 ) -> list[Fault]:
-    if not images:
-        return []
     return [
         Fault(
             "label without an image",
             expected=f"images/{case}.*",
             fix="add the image, or give label and image the same name",
-            file=str(drawn[case]),
+            file=str(folder / cell),
             case=case,
             rater=rater,
         )
-        for case in cases
+        for rater, drawn in drawings
+        for case, cell in drawn.items()
         if case not in images
-        for rater, drawn in labels.items()
-        if case in drawn
     ]

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from multirater.errors import Fault, InputError
 from multirater.io.manifest import FILE_NAME, IMAGE_SEPARATOR, Row, write_rows
+from multirater.io.suffixes import suffix_of
 from multirater.progress import say
 
 
@@ -23,6 +26,10 @@ def import_files(
 ) -> Path:
     """Write a manifest that points to files where they are.
 
+    A file that fits several patterns belongs to the most precise one, which has the most fixed
+    text; where a name can be cut into case and rater in several ways, the images decide. Hidden
+    files are passed by, and suffixes fit in upper and lower case.
+
     Args:
         folder: holds the files, at any depth.
         output: manifest to write, or the folder to write it into.
@@ -33,98 +40,177 @@ def import_files(
 
     Returns:
         The path of the manifest.
+
+    Raises:
+        InputError: a pattern fits nothing, or two files for one case and rater.
     """
     root = Path(folder)
     if not root.is_dir():
-        raise InputError(Fault("is not a folder", file=str(root)))
-    names = sorted(path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file())
-    images = _by_case(image, names)
-    truths = _by_case(truth, names)
-    labels = _by_case_and_rater(label, names, set(images) or None)
-    if not labels:
         raise InputError(
-            Fault(
-                f"no label file matches {label!r} among {len(names)} files",
-                expected="a pattern such as '{case}_{rater}.png'"
-                + (f"; there is, for instance, {names[0]}" if names else ""),
-                file=str(root),
-            )
+            Fault("is not a folder", expected="the folder that holds the files", file=str(root))
         )
+    patterns = {
+        "image": _Pattern(image, ("case",)),
+        "truth": _Pattern(truth, ("case",)),
+        "label": _Pattern(label, ("case", "rater")),
+    }
+    names = _visible_files(root)
+    found = _sorted_out(names, {kind: each for kind, each in patterns.items() if each.text})
+    _require_found(found, patterns, names, root)
     target = Path(output)
-    target = target if target.suffix == ".csv" else target / FILE_NAME
+    target = target if target.suffix.lower() == ".csv" else target / FILE_NAME
     to_root = Path(os.path.relpath(root.resolve(), target.resolve().parent))
-    rows = _rows(images, labels, truths, to_root)
+    rows = _rows(found, to_root)
     write_rows(rows, target, overwrite=overwrite)
-    cases = {row.case for row in rows}
     raters = sorted({row.rater for row in rows if row.rater})
-    say(f"{len(cases)} cases, {len(raters)} raters: {', '.join(raters[:8])}")
+    n_cases = len({row.case for row in rows})
+    say(f"{n_cases} cases, {len(raters)} raters: {', '.join(raters[:8])}")
+    if found.without_image:
+        first = found.without_image[0]
+        say(f"{len(found.without_image)} files fit, but belong to no image, such as {first}")
     return target
 
 
-def _rows(
-    images: dict[str, list[str]],
-    labels: dict[tuple[str, str], str],
-    truths: dict[str, list[str]],
-    to_root: Path,
-) -> list[Row]:
+@dataclass(frozen=True)
+class _Pattern:
+    """A pattern of names with `{case}` and perhaps `{rater}`."""
+
+    text: str
+    fields: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        asked = set(re.findall(r"\{(.*?)\}", self.text))
+        if self.text and asked != set(self.fields):
+            wrong = sorted(asked ^ set(self.fields))[0]
+            both = " and ".join(f"{{{field}}}" for field in self.fields)
+            raise InputError(
+                Fault(
+                    f"pattern {self.text!r} {'has' if wrong in asked else 'lacks'} {{{wrong}}}",
+                    expected=f"a pattern with {both}",
+                    fix="correct the pattern",
+                )
+            )
+
+    @property
+    def n_fixed(self) -> int:
+        """Number of characters that a name must have."""
+        return len(re.sub(r"\{.*?\}|\*", "", self.text))
+
+    def fits(self, name: str, cases: Container[str] | None = None) -> re.Match[str] | None:
+        """Cut a name into its parts: with the longest case that fits, of those that are known."""
+        match = _expression(self.text, self.fields, "+").fullmatch(name)
+        if match is None or cases is None or match["case"] in cases:
+            return match
+        for length in range(len(match["case"]) - 1, 0, -1):
+            shorter = _expression(self.text, self.fields, f"{{{length}}}").fullmatch(name)
+            if shorter is not None and shorter["case"] in cases:
+                return shorter
+        return None
+
+
+@lru_cache(maxsize=1024)
+def _expression(text: str, fields: tuple[str, ...], case_length: str) -> re.Pattern[str]:
+    n_suffix = len(suffix_of(text)) if "}" not in suffix_of(text) else 0
+    stem, suffix = text[: len(text) - n_suffix], text[len(text) - n_suffix :]
+    expression = re.escape(stem).replace(r"\*", "[^/]*")
+    for field in fields:
+        length = case_length if field == "case" else "+"
+        place = rf"\{{{field}\}}"
+        expression = expression.replace(place, f"(?P<{field}>[^/]{length})", 1)
+        expression = expression.replace(place, f"(?P={field})")
+    return re.compile(f"{expression}(?i:{re.escape(suffix)})")
+
+
+def _visible_files(root: Path) -> list[str]:
+    found = []
+    for folder, folders, files in os.walk(root, onerror=_refuse):
+        folders[:] = sorted(name for name in folders if not name.startswith((".", "__MACOSX")))
+        inside = Path(folder).relative_to(root)
+        found += [(inside / name).as_posix() for name in files if not name.startswith(".")]
+    return sorted(found)
+
+
+def _refuse(error: OSError) -> None:
+    raise InputError(
+        Fault(
+            f"cannot be read: {error.strerror}", fix="ask for read access", file=str(error.filename)
+        )
+    )
+
+
+@dataclass(frozen=True)
+class _Found:
+    """Names of files: images and truths by case, labels by case and rater."""
+
+    image: dict[str, list[str]]
+    truth: dict[str, list[str]]
+    label: dict[tuple[str, str], list[str]]
+    without_image: list[str]
+
+
+def _sorted_out(names: Sequence[str], patterns: Mapping[str, _Pattern]) -> _Found:
+    found = _Found({}, {}, {}, [])
+    by_precision = sorted(patterns, key=lambda kind: -patterns[kind].n_fixed)
+    cases = _cases(names, patterns.get("image"))
+    for name in names:
+        fits = ((kind, patterns[kind].fits(name, cases)) for kind in by_precision)
+        kind, match = next(((kind, match) for kind, match in fits if match), ("", None))
+        if match is None:
+            if any(pattern.fits(name) for pattern in patterns.values()):
+                found.without_image.append(name)
+        elif kind == "label":
+            found.label.setdefault((match["case"], match["rater"]), []).append(name)
+        else:
+            files = found.image if kind == "image" else found.truth
+            files.setdefault(match["case"], []).append(name)
+    return found
+
+
+def _cases(names: Iterable[str], image: _Pattern | None) -> set[str] | None:
+    if image is None:
+        return None
+    return {match["case"] for name in names if (match := image.fits(name))}
+
+
+def _require_found(
+    found: _Found, patterns: Mapping[str, _Pattern], names: Sequence[str], root: Path
+) -> None:
+    faults = [
+        Fault(
+            f"no {kind} file matches {pattern.text!r} among {len(names)} files",
+            expected="a pattern such as '{case}_{rater}.png'"
+            + (f"; there is, for instance, {names[0]}" if names else ""),
+            fix="correct the pattern or the folder",
+            file=str(root),
+        )
+        for kind, pattern in patterns.items()
+        if (pattern.text or kind == "label") and not getattr(found, kind)
+    ]
+    one_each = [((case, "(truth)"), files) for case, files in found.truth.items()]
+    faults += [
+        Fault(
+            f"two label files for one case and rater: {files[0]} and {files[1]}",
+            expected="one file for each",
+            fix="make the pattern more precise",
+            case=case,
+            rater=rater,
+        )
+        for (case, rater), files in [*found.label.items(), *one_each]
+        if len(files) > 1
+    ]
+    if faults:
+        raise InputError(faults)
+
+
+def _rows(found: _Found, to_root: Path) -> list[Row]:
     def cell(files: Iterable[str]) -> str:
         return IMAGE_SEPARATOR.join((to_root / file).as_posix() for file in files)
 
-    rows = [
-        Row(case, cell(images.get(case, [])), rater, cell([file]), cell(truths.get(case, [])))
-        for (case, rater), file in labels.items()
-    ]
-    unlabelled = sorted(set(images) - {case for case, _ in labels})
-    rows += [Row(c, cell(images[c]), truth=cell(truths.get(c, []))) for c in unlabelled]
-    return sorted(rows, key=lambda row: (row.case, row.rater))
+    def row(case: str, rater: str = "", files: Sequence[str] = ()) -> Row:
+        image, truth = found.image.get(case, []), found.truth.get(case, [])
+        return Row(case, cell(image), rater, cell(files), cell(truth))
 
-
-def _by_case(pattern: str, names: list[str]) -> dict[str, list[str]]:
-    if not pattern:
-        return {}
-    expression = _expression(pattern, ("case",))
-    found: dict[str, list[str]] = {}
-    for name in names:
-        match = expression.fullmatch(name)
-        if match:
-            found.setdefault(match["case"], []).append(name)
-    return found
-
-
-def _by_case_and_rater(
-    pattern: str, names: list[str], cases: set[str] | None
-) -> dict[tuple[str, str], str]:
-    """Match labels; where a name can be cut in two ways, the known cases decide."""
-    cuts = [_expression(pattern, ("case", "rater"), greedy=greedy) for greedy in (True, False)]
-    found: dict[tuple[str, str], str] = {}
-    for name in names:
-        matches = [match for cut in cuts if (match := cut.fullmatch(name))]
-        known = [match for match in matches if cases is None or match["case"] in cases]
-        if known:
-            key = (known[0]["case"], known[0]["rater"])
-            if key in found:
-                raise InputError(
-                    Fault(
-                        f"two label files for one case and rater: {found[key]} and {name}",
-                        fix="make the pattern more precise",
-                        case=key[0],
-                        rater=key[1],
-                    )
-                )
-            found[key] = name
-    return found
-
-
-def _expression(pattern: str, fields: tuple[str, ...], *, greedy: bool = True) -> re.Pattern[str]:
-    missing = [field for field in fields if f"{{{field}}}" not in pattern]
-    if missing:
-        raise InputError(
-            Fault(f"pattern {pattern!r} lacks {{{missing[0]}}}", expected="{case}_{rater}.png, say")
-        )
-    text = re.escape(pattern).replace(r"\*", "[^/]*")
-    for field in fields:
-        plus = "+" if greedy or field == "rater" else "+?"
-        first = f"(?P<{field}>[^/]{plus})"
-        text = text.replace(rf"\{{{field}\}}", first, 1)
-        text = text.replace(rf"\{{{field}\}}", f"(?P={field})")
-    return re.compile(text)
+    labelled = {case for case, _ in found.label}
+    rows = [row(case, rater, files) for (case, rater), files in found.label.items()]
+    rows += [row(case) for case in {*found.image, *found.truth} - labelled]
+    return sorted(rows, key=lambda each: (each.case, each.rater))

@@ -15,13 +15,15 @@ from pathlib import Path
 
 from multirater.errors import Fault, InputError
 from multirater.io.atomic import replacing
+from multirater.io.csv_table import read_table
 
 FILE_NAME = "manifest.csv"
 IMAGE_SEPARATOR = ";"
-_ALIASES = {"worker": "rater", "annotator": "rater"}
+ALIASES = {"worker": "rater", "annotator": "rater"}
+"""Other names of columns that are understood on the way in."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Row:
     """One line of the table; empty text where it says nothing."""
 
@@ -37,29 +39,12 @@ class Row:
 COLUMNS = tuple(field.name for field in fields(Row))
 
 
-def read_rows(path: Path) -> list[Row]:
-    """Read the table; comma, semicolon or tab may separate its columns."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(
-            Fault(f"is not UTF-8 text ({error})", fix="save the table as UTF-8 CSV", file=str(path))
-        ) from None
-    lines = text.splitlines()
-    if not lines:
-        raise InputError(Fault("is empty", expected=_expected(), file=str(path)))
-    separator = max(",;\t", key=lines[0].count)
-    reader = csv.reader(lines, delimiter=separator)
-    header = [name.strip().lower() for name in next(reader)]
-    header = [_ALIASES.get(name, name) for name in header]
-    _require_columns(header, path)
-    positions = [header.index(name) if name in header else None for name in COLUMNS]
-    rows = []
-    for cells in reader:
-        if any(cell.strip() for cell in cells):
-            padded = [*cells, *([""] * (len(header) - len(cells)))]
-            rows.append(Row(*("" if at is None else padded[at].strip() for at in positions)))
-    return rows
+def read_rows(path: Path, faults: list[Fault]) -> list[Row]:
+    """Read the table; lines that cannot be used are left out and noted in `faults`."""
+    header, lines = read_table(path, faults, expected=_expected(), aliases=ALIASES)
+    require_columns(header, str(path))
+    at = [header.index(name) if name in header else None for name in COLUMNS]
+    return [Row(*("" if i is None else line[i] for i in at)) for line in lines]
 
 
 def write_rows(rows: Iterable[Row], path: Path, *, overwrite: bool = False) -> None:
@@ -75,7 +60,8 @@ def write_rows(rows: Iterable[Row], path: Path, *, overwrite: bool = False) -> N
         writer.writerows([getattr(row, name) for name in used] for row in listed)
 
 
-def _require_columns(header: Sequence[str], path: Path) -> None:
+def require_columns(header: Sequence[str], where: str) -> None:
+    """Refuse a table that lacks a column; `image` alone is enough for unlabelled cases."""
     needed = ["case"] if "image" in header and "label" not in header else ["case", "rater", "label"]
     missing = [name for name in needed if name not in header]
     if missing:
@@ -84,7 +70,7 @@ def _require_columns(header: Sequence[str], path: Path) -> None:
                 f"has columns {', '.join(header)}: no {', '.join(missing)}",
                 expected=_expected(),
                 fix="rename or add the columns in the first line",
-                file=str(path),
+                file=where,
             )
         )
 

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable
+
+_LONGEST = 150
+"""Bytes: with a suffix and a number it stays below the 255 that file systems allow."""
+
+_RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
+"""Names that Windows keeps for devices."""
 
 
 def file_names(names: Iterable[str]) -> dict[str, str]:
     """Map names to distinct file names that are safe on every system.
+
+    Names that differ in case only, or in how accents are encoded, get different files.
 
     Example:
         >>> file_names(["anna", "a/b", "a:b", ".."])
@@ -15,11 +24,22 @@ def file_names(names: Iterable[str]) -> dict[str, str]:
     """
     taken: set[str] = set()
     result = {}
-    for name in names:
-        safe = re.sub(r"[^\w. +()@=-]", "_", name).strip(". ") or "_"
-        candidate, number = safe[:150], 2
-        while candidate.lower() in taken:
-            candidate, number = f"{safe[:150]}-{number}", number + 1
-        taken.add(candidate.lower())
+    for name in dict.fromkeys(names):
+        safe = _safe(name)
+        candidate, number = safe, 2
+        while _as_file_systems_compare(candidate) in taken:
+            candidate, number = f"{safe}-{number}", number + 1
+        taken.add(_as_file_systems_compare(candidate))
         result[name] = candidate
     return result
+
+
+def _safe(name: str) -> str:
+    composed = unicodedata.normalize("NFC", name)
+    text = re.sub(r"[^\w. +()@=-]", "_", composed).strip(". ")
+    text = text.encode()[:_LONGEST].decode(errors="ignore").rstrip(". ") or "_"
+    return f"_{text}" if _RESERVED.fullmatch(text) else text
+
+
+def _as_file_systems_compare(name: str) -> str:
+    return unicodedata.normalize("NFC", name).casefold()

@@ -5,20 +5,19 @@ Whatever looks at a whole data set (description, agreement, pooled fusion) start
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
+from multirater.io.case_files import CaseFiles, read_case_files
+from multirater.io.label_values import CHANNELS, CHANNELS_WITHOUT_BACKGROUND, FOREGROUND
 from multirater.parallel import map_parallel
 from multirater.patterns import encode_patterns
-from multirater.types import MISSING, Case, Classes, Dataset, Geometry, Image, LabelMap
-
-T = TypeVar("T")
+from multirater.types import MISSING, Case, Classes, Dataset, Geometry, LabelMap
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,12 +73,26 @@ def survey(dataset: Dataset, *, workers: int = 1) -> Survey:
 
     Raises:
         InputError: with the faults of all cases.
+
+    Example:
+        >>> from multirater.io.arrays import dataset_from_arrays
+        >>> found = survey(dataset_from_arrays(np.array([[[[0, 1]], [[0, 0]]]])))
+        >>> found.cases[0].rows.tolist(), found.classes.names
+        ([[0, 0], [1, 0]], ('background', 'class 1'))
     """
     if not dataset.cases:
-        raise InputError(Fault("the data set is empty", expected="at least one case"))
+        raise InputError(
+            Fault(
+                "the data set is empty",
+                expected="at least one case",
+                file=str(dataset.folder or ""),
+            )
+        )
     look = partial(survey_case, raters=dataset.raters)
     cases = tuple(map_parallel(look, dataset.cases, label="reading", workers=workers))
     faults = [fault for case in cases for fault in case.faults]
+    if dataset.classes is None:
+        faults += _contradictions(cases)
     if faults:
         raise InputError(faults)
     if dataset.classes is None:
@@ -90,98 +103,31 @@ def survey(dataset: Dataset, *, workers: int = 1) -> Survey:
 
 def survey_case(case: Case, raters: Sequence[str]) -> CaseSurvey:
     """Read one case and list what is wrong with it."""
-    faults: list[Fault] = []
-    image = _try(case.read_image, faults)
-    labels = {rater: _try(partial(case.read_label, rater), faults) for rater in case.labels}
-    truth = _try(case.read_truth, faults) if case.truth else None
-    drawn: dict[str, LabelMap] = {rater: label for rater, label in labels.items() if label}
-    faults += _misfits(case, image, {**drawn, **({"(truth)": truth} if truth else {})})
-    space, geometry = _grid(image, [*drawn.values()])
-    rows, counts = _patterns(drawn, raters, space) if not faults else _no_patterns(len(raters))
-    read = [*drawn.values(), *([truth] if truth else [])]
+    files = read_case_files(case)
+    space, geometry = _grid(files)
+    patterns = _no_patterns(len(raters)) if files.faults else _patterns(files.labels, raters, space)
+    read = [*files.labels.values(), *([files.truth] if files.truth else [])]
     return CaseSurvey(
         name=case.name,
-        faults=tuple(faults),
+        faults=files.faults,
         space=space,
-        n_channels=0 if image is None else len(image.array),
+        n_channels=0 if files.image is None else len(files.image.array),
         geometry=geometry,
-        rows=rows,
-        counts=counts,
+        rows=patterns[0],
+        counts=patterns[1],
         rules=tuple(sorted({label.rule for label in read})),
         highest=max((int(label.array.max(initial=MISSING)) for label in read), default=MISSING),
     )
 
 
-def _try(read: Callable[[], T], faults: list[Fault]) -> T | None:
-    try:
-        return read()
-    except InputError as error:
-        faults.extend(error.faults)
-        return None
-
-
-def _grid(image: Image | None, labels: list[LabelMap]) -> tuple[tuple[int, ...], Geometry | None]:
-    if labels:
-        return labels[0].array.shape, labels[0].geometry
-    return (image.space, image.geometry) if image is not None else ((), None)
-
-
-def _misfits(case: Case, image: Image | None, labels: dict[str, LabelMap]) -> list[Fault]:
-    """Compare every label with the image, or with the first label when there is no image."""
-    if not labels or next(iter(labels.values())).array.ndim == 0:
-        return []
-    first_rater, first = next(iter(labels.items()))
-    space, geometry = (
-        (image.space, image.geometry) if image else (first.array.shape, first.geometry)
-    )
-    whose = "the image" if image else f"the label of rater {first_rater}"
-    faults = []
-    for rater, label in labels.items():
-        source = case.truth if rater == "(truth)" else case.labels[rater]
-        file = str(source.paths[0]) if source and source.paths else ""
-        if label.array.shape != space:
-            faults.append(
-                Fault(
-                    f"label has size {_size(label.array.shape)}",
-                    expected=f"{_size(space)}, the size of {whose}",
-                    fix="draw or resample the label on the grid of its image",
-                    file=file,
-                    case=case.name,
-                    rater=rater,
-                )
-            )
-        elif not label.geometry.is_close(geometry) and not _is_bare(label.geometry, geometry):
-            faults.append(
-                Fault(
-                    f"label lies elsewhere: {_place(label.geometry)}",
-                    expected=f"{_place(geometry)}, as {whose}",
-                    fix="resample the label on the grid of its image, or correct its header",
-                    file=file,
-                    case=case.name,
-                    rater=rater,
-                )
-            )
-    return faults
-
-
-def _is_bare(one: Geometry, other: Geometry) -> bool:
-    """Whether one of the two comes from a format that says nothing about the world."""
-    bare = Geometry.default(one.ndim)
-    return one == bare or other == bare
-
-
-def _size(space: Sequence[int]) -> str:
-    return " x ".join(map(str, space))
-
-
-def _place(geometry: Geometry) -> str:
-    spacing = ", ".join(f"{each:.4g}" for each in geometry.spacing)
-    origin = ", ".join(f"{each:.5g}" for each in geometry.origin)
-    return f"spacing ({spacing}) mm, origin ({origin}) mm, direction {geometry.direction}"
+def _grid(files: CaseFiles) -> tuple[tuple[int, ...], Geometry | None]:
+    for label in files.labels.values():
+        return label.array.shape, label.geometry
+    return ((), None) if files.image is None else (files.image.space, files.image.geometry)
 
 
 def _patterns(
-    labels: dict[str, LabelMap], raters: Sequence[str], space: tuple[int, ...]
+    labels: Mapping[str, LabelMap], raters: Sequence[str], space: tuple[int, ...]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     if not labels:
         return _no_patterns(len(raters))
@@ -192,3 +138,22 @@ def _patterns(
 
 def _no_patterns(n_raters: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return np.empty((0, n_raters), dtype=np.int64), np.empty(0, dtype=np.int64)
+
+
+def _contradictions(cases: Sequence[CaseSurvey]) -> list[Fault]:
+    """Find label files that, one by one, were understood in ways that exclude each other."""
+    with_rule = {rule: case.name for case in reversed(cases) for rule in case.rules}
+    several = next((case.name for case in cases if case.highest > 1), None)
+    pairs = [(CHANNELS, with_rule.get(CHANNELS_WITHOUT_BACKGROUND))]
+    pairs += [(FOREGROUND.format(full), several) for full in (255, 65535)]
+    others = {CHANNELS: CHANNELS_WITHOUT_BACKGROUND}
+    return [
+        Fault(
+            f"label understood as: {rule}",
+            expected=f"the same as in case {other}: {others.get(rule, 'more than two classes')}",
+            fix="say what the values stand for in classes.csv",
+            case=with_rule[rule],
+        )
+        for rule, other in pairs
+        if other is not None and rule in with_rule
+    ]

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from shutil import rmtree
-from tempfile import mkdtemp
+from typing import Literal
 
 import numpy as np
 
 from multirater.errors import Fault, InputError
 from multirater.io import classes as classes_file
 from multirater.io import manifest
+from multirater.io.case_files import CaseFiles, read_case_files
 from multirater.io.formats import write_image
+from multirater.io.grid import is_default
 from multirater.io.labels import write_label
 from multirater.io.manifest import Row
 from multirater.io.naming import file_names
+from multirater.io.new_folder import new_folder
 from multirater.io.suffixes import WRITABLE, suffix_of
 from multirater.progress import track
-from multirater.types import Case, Classes, Dataset, Image, LabelMap
+from multirater.types import MISSING, Case, Classes, Dataset, Image, LabelClass, LabelMap
 
-UNLABELLED_VALUE = 255
-"""What stands for *not labelled* in label files that cannot hold -1."""
+__all__ = ["new_folder", "write_dataset"]
 
 
 def write_dataset(
@@ -47,132 +48,184 @@ def write_dataset(
 
     Returns:
         The path of the manifest.
+
+    Raises:
+        InputError: with all faults of the data set, or because it cannot be written; what was in
+            the folder is still there then.
+
+    Example:
+        >>> import tempfile, multirater
+        >>> target = Path(tempfile.mkdtemp()) / "digits"
+        >>> data = multirater.samples.digits_dataset(n_train=2, n_test=0)
+        >>> write_dataset(data, target).name
+        'manifest.csv'
+        >>> sorted(path.name for path in target.iterdir())
+        ['classes.csv', 'images', 'manifest.csv', 'truth']
     """
+    wanted = _writable(suffix)
+    _require_names(dataset)
     target = Path(folder)
-    if suffix is not None:
-        suffix = "." + suffix.lstrip(".").lower()
-        if suffix not in WRITABLE:
-            raise InputError(
-                Fault(f"cannot write {suffix}", expected=f"one of {', '.join(sorted(WRITABLE))}")
-            )
     with new_folder(target, overwrite=overwrite) as temporary:
-        classes = _classes_for_files(dataset)
-        names = file_names(case.name for case in dataset)
-        rater_folders = file_names(dataset.raters)
-        rows = [
-            row
-            for case in track(dataset, "writing", len(dataset))
-            for row in _write_case(
-                case, names[case.name], rater_folders, temporary, suffix, classes, dataset.kind
-            )
-        ]
+        writer = _Writer.of(dataset, temporary, wanted)
+        rows: list[Row] = []
+        faults: list[Fault] = []
+        for case in track(dataset, "writing", len(dataset)):
+            files = read_case_files(case)
+            faults += files.faults
+            if not faults:
+                rows += writer.write_case(case, files)
+        if faults:
+            raise InputError(faults)
         manifest.write_rows(rows, temporary / manifest.FILE_NAME)
+        classes = writer.classes()
         if classes is not None:
             classes_file.write_classes(classes, temporary / classes_file.FILE_NAME)
     return target / manifest.FILE_NAME
 
 
-@contextmanager
-def new_folder(target: Path, *, overwrite: bool = False) -> Iterator[Path]:
-    """Yield a folder beside the target that takes its place when all went well.
+@dataclass(eq=False)
+class _Writer:
+    """Writes the files of one case after the other, and keeps what `classes.csv` has to say."""
 
-    A folder that is not a data set is never replaced, whatever `overwrite` says.
-    """
-    taken = target.exists() and (not target.is_dir() or any(target.iterdir()))
-    if taken and not overwrite:
-        raise InputError(
-            Fault("already exists", fix="choose another folder or --overwrite", file=str(target))
+    folder: Path
+    suffix: str | None
+    kind: Literal["masks", "classes"]
+    raters: Sequence[str]
+    case_files: Mapping[str, str]
+    rater_folders: Mapping[str, str]
+    items: tuple[LabelClass, ...] | None
+    highest: int = MISSING
+    has_unlabelled_value: bool = False
+
+    @staticmethod
+    def of(dataset: Dataset, folder: Path, suffix: str | None) -> _Writer:
+        labelled = dict.fromkeys(rater for case in dataset for rater in case.labels)
+        # The order of the data set, and after it those it does not list.
+        raters = [*(r for r in dataset.raters if r in labelled), *labelled]
+        items = None
+        if dataset.classes is not None:
+            # What is written are class indices, whatever the values were.
+            items = tuple(replace(item, value=None) for item in dataset.classes.items)
+        return _Writer(
+            folder,
+            suffix,
+            dataset.kind,
+            list(dict.fromkeys(raters)),
+            file_names(case.name for case in dataset),
+            file_names(raters),
+            items,
         )
-    if taken and not (target / manifest.FILE_NAME).is_file():
-        raise InputError(
-            Fault(
-                "exists and is not a data set, so it is not replaced",
-                fix="choose another folder",
-                file=str(target),
-            )
-        )
-    target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(mkdtemp(prefix=f".{target.name}-", dir=target.parent))
-    try:
-        yield temporary
-        temporary.chmod(0o755)
-        if target.exists():
-            old = Path(mkdtemp(prefix=f".{target.name}-old-", dir=target.parent))
-            target.replace(old / "replaced")
-            temporary.replace(target)
-            rmtree(old)
-        else:
-            temporary.replace(target)
-    except OSError as error:
-        raise InputError(
-            Fault(f"cannot be written: {error.strerror or error}", file=str(target))
-        ) from error
-    finally:
-        rmtree(temporary, ignore_errors=True)
 
+    def classes(self) -> Classes | None:
+        """Return the classes to declare; the value of unlabelled pixels only if a file needs it."""
+        if self.has_unlabelled_value:
+            items = self.items or Classes.numbered(max(self.highest + 1, 2)).items
+            return Classes(items, 255 if len(items) <= 255 else 65535)
+        return None if self.items is None else Classes(self.items)
 
-def _classes_for_files(dataset: Dataset) -> Classes | None:
-    """File values no longer matter: what is written are class indices."""
-    if dataset.classes is None:
-        return None
-    items = tuple(replace(item, value=None) for item in dataset.classes.items)
-    spare = UNLABELLED_VALUE if len(items) <= UNLABELLED_VALUE and dataset.kind == "masks" else None
-    return Classes(items, spare)
+    def write_case(self, case: Case, files: CaseFiles) -> list[Row]:
+        """Write the files of a case and return its rows."""
+        image = self._write_image(case, files.image)
+        truth_paths = case.truth.paths if case.truth is not None else ()
+        truth = self._write_label(case, "(truth)", files.truth, "truth", truth_paths)
+        rows = []
+        for rater in self.raters:
+            if rater in case.labels:
+                where, label = f"raters/{self.rater_folders[rater]}", files.labels[rater]
+                cell = self._write_label(case, rater, label, where, case.labels[rater].paths)
+                drawn = case.simulated.get(rater, "")
+                rows.append(Row(case.name, image, rater, cell, truth, case.split, drawn))
+        return rows or [Row(case.name, image, truth=truth, split=case.split)]
 
-
-def _write_case(
-    case: Case,
-    name: str,
-    rater_folders: dict[str, str],
-    folder: Path,
-    suffix: str | None,
-    classes: Classes | None,
-    kind: str,
-) -> list[Row]:
-    image_cell = ""
-    image = case.read_image()
-    if image is not None:
-        paths = case.image.paths if case.image else ()
-        image_cell = f"images/{name}{suffix or _image_suffix(image, paths)}"
-        write_image(image, folder / image_cell)
-
-    def write(label: LabelMap, where: str, paths: tuple[Path, ...]) -> str:
-        if kind == "classes":
-            assert classes is not None
-            return classes.names[int(label.array)]
-        cell = f"{where}/{name}{suffix or _label_suffix(label, paths)}"
-        write_label(label, folder / cell, classes=classes)
+    def _write_image(self, case: Case, image: Image | None) -> str:
+        if image is None:
+            return ""
+        paths = case.image.paths if case.image is not None else ()
+        suffix = self.suffix or _suffix_like(paths, image)
+        cell = f"images/{self.case_files[case.name]}{suffix}"
+        try:
+            write_image(as_numbers(image, suffix), self.folder / cell)
+        except InputError as error:
+            raise error.at(case=case.name) from error
         return cell
 
-    truth = case.read_truth()
-    truth_cell = ""
-    if truth is not None and case.truth is not None:
-        truth_cell = write(truth, "truth", case.truth.paths)
-    rows = [
-        Row(
-            case.name,
-            image_cell,
-            rater,
-            write(case.read_label(rater), f"raters/{rater_folders[rater]}", source.paths),
-            truth_cell,
-            case.split,
-            case.simulated.get(rater, ""),
+    def _write_label(
+        self, case: Case, rater: str, label: LabelMap | None, where: str, paths: Sequence[Path]
+    ) -> str:
+        if label is None:
+            return ""
+        self.highest = max(self.highest, int(label.array.max(initial=MISSING)))
+        if self.kind == "classes":
+            index, names = int(label.array), Classes(self.items or ()).names
+            return "" if index == MISSING else names[index]
+        smallest = Image(label.array[None].astype(np.uint8), label.geometry)
+        suffix = self.suffix or _suffix_like(paths, smallest)
+        cell = f"{where}/{self.case_files[case.name]}{suffix}"
+        if suffix == ".png" and (label.array == MISSING).any():
+            self.has_unlabelled_value = True
+        classes = self.classes() if suffix == ".png" else self._without_unlabelled_value()
+        try:
+            write_label(label, self.folder / cell, classes=classes)
+        except InputError as error:
+            raise error.at(case=case.name, rater=rater) from error
+        return cell
+
+    def _without_unlabelled_value(self) -> Classes | None:
+        return None if self.items is None else Classes(self.items)
+
+
+def _writable(suffix: str | None) -> str | None:
+    if suffix is None:
+        return None
+    wanted = "." + suffix.lstrip(".").lower()
+    if wanted in WRITABLE:
+        return wanted
+    raise InputError(
+        Fault(
+            f"cannot write files of suffix {wanted}",
+            expected=f"one of {', '.join(sorted(WRITABLE))}",
+            fix="choose one of them",
         )
-        for rater, source in case.labels.items()
-    ]
-    return rows or [Row(case.name, image_cell, truth=truth_cell, split=case.split)]
-
-
-def _image_suffix(image: Image, paths: tuple[Path, ...]) -> str:
-    if len(paths) == 1 and suffix_of(paths[0]) in WRITABLE:
-        return suffix_of(paths[0])
-    fits_png = len(image.space) == 2 and (
-        image.array.dtype == np.uint8 or (image.array.dtype == np.uint16 and len(image.array) == 1)
     )
-    return ".png" if fits_png and len(image.array) <= 4 else ".nii.gz"
 
 
-def _label_suffix(label: LabelMap, paths: tuple[Path, ...]) -> str:
-    if len(paths) == 1 and suffix_of(paths[0]) in WRITABLE:
-        return suffix_of(paths[0])
-    return ".png" if label.array.ndim == 2 else ".nii.gz"
+def _require_names(dataset: Dataset) -> None:
+    """Refuse names that a table cannot hold, or that stand for two cases or raters."""
+    faults = []
+    kinds = {"case": [case.name for case in dataset], "rater": list(dataset.raters)}
+    for kind, names in kinds.items():
+        for name, count in Counter(names).items():
+            is_text = name == name.encode(errors="replace").decode()
+            if count == 1 and name and name == name.strip() and is_text:
+                continue
+            faults.append(
+                Fault(
+                    f"two {kind}s are called {name}" if count > 1 else f"{kind} is called {name!r}",
+                    expected="distinct names in Unicode that neither begin nor end with a space",
+                    fix=f"rename the {kind}",
+                    **{kind: name},
+                )
+            )
+    if not dataset.cases:
+        faults.append(Fault("the data set is empty", expected="at least one case"))
+    if faults:
+        raise InputError(faults)
+
+
+def as_numbers(image: Image, suffix: str) -> Image:
+    """Return an image of false and true as 0 and 1 where the format has no room for those."""
+    if image.array.dtype != np.bool_ or suffix in (".png", ".tif", ".tiff", ".npy", ".npz"):
+        return image
+    return Image(image.array.astype(np.uint8), image.geometry)
+
+
+def _suffix_like(paths: Sequence[Path], image: Image) -> str:
+    """Choose the format of the source where it holds the image, else PNG or NIfTI."""
+    source = suffix_of(paths[0]) if len(paths) == 1 else ""
+    fits_png = len(image.space) == 2 and (
+        (image.array.dtype == np.uint8 and len(image.array) <= 4)
+        or (image.array.dtype in (np.uint16, np.bool_) and len(image.array) == 1)
+    )
+    if source in WRITABLE - {".png", ".npy"} or (source == ".npy" and is_default(image.geometry)):
+        return source
+    return ".png" if fits_png else ".nii.gz"

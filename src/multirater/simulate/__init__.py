@@ -20,7 +20,13 @@ from multirater.simulate.coarse import (
     simulate_coarse,
 )
 from multirater.simulate.confusion import mean_confusion, true_confusion
-from multirater.simulate.dataset import FIVE, SimulatedRater, parse_rater, simulate_dataset
+from multirater.simulate.dataset import (
+    FIVE,
+    SimulatedRater,
+    parse_rater,
+    rater_cm,
+    simulate_dataset,
+)
 from multirater.simulate.fractures import Cut
 from multirater.simulate.masks import (
     MASK_KINDS,
@@ -54,6 +60,7 @@ __all__ = [
     "mean_rater_dice",
     "pairwise_flipper_cm",
     "parse_rater",
+    "rater_cm",
     "simulate_class_labels",
     "simulate_coarse",
     "simulate_dataset",

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ from multirater.simulate.masks import (
     draw_mask_error,
 )
 from multirater.simulate.supply import Supply, label_supply
-from multirater.types import Case, Classes, Dataset, LabelMap, Source
+from multirater.types import MISSING, Case, Classes, Dataset, LabelMap, Source
 
 CLASS_KINDS = {"pairwise-flipper": pairwise_flipper_cm, "hammer-spammer": hammer_spammer_cm}
 """Raters of class labels by name."""
@@ -76,14 +76,7 @@ def simulate_dataset(
         >>> simulated.raters
         ('good', 'over', 'under', 'wrong', 'blank')
     """
-    without = [case.name for case in dataset if case.truth is None]
-    if without:
-        raise InputError(
-            [
-                Fault("has no truth to simulate raters from", fix="add a truth", case=name)
-                for name in without
-            ]
-        )
+    _require_truth(dataset)
     _require_kinds(raters, dataset.kind)
     names = _rater_names(raters)
     chosen = label_supply(len(dataset), len(raters), supply, seed=seed)
@@ -151,26 +144,42 @@ def _class_cases(
     seed: int,
 ) -> tuple[Case, ...]:
     truths = [truth for case in dataset if (truth := case.read_truth()) is not None]
-    cms = np.stack(
-        [
-            CLASS_KINDS[rater.kind](len(classes), rater.strength, seed=seed + number)
-            for number, rater in enumerate(raters)
-        ]
-    )
+    parameters = [
+        {"kind": rater.kind, "p": rater.strength, "n_classes": len(classes), "seed": int(own)}
+        for rater, own in zip(
+            raters, np.random.SeedSequence(seed).generate_state(len(raters)), strict=True
+        )
+    ]
+    cms = np.stack([rater_cm(each) for each in parameters])
     drawn = simulate_class_labels([int(truth.array) for truth in truths], cms, seed=seed)
     made = []
     for number, (case, truth) in enumerate(zip(dataset, truths, strict=True)):
-        who = np.flatnonzero(chosen[number]).tolist()
+        who = [r for r in np.flatnonzero(chosen[number]).tolist() if drawn[r, number] != MISSING]
         labels = {
             names[r]: Source(partial(_given, replace(truth, array=np.asarray(drawn[r, number]))))
             for r in who
         }
-        simulated = {
-            names[r]: json.dumps({"kind": raters[r].kind, "skill": float(cms[r, 0, 0])})
-            for r in who
-        }
+        simulated = {names[r]: json.dumps(parameters[r]) for r in who}
         made.append(replace(case, labels=labels, simulated=simulated))
     return tuple(made)
+
+
+def rater_cm(simulated: Mapping[str, Any]) -> NDArray[np.float64]:
+    """Return the confusion matrix of a simulated rater of class labels.
+
+    Args:
+        simulated: what `Case.simulated` says of the rater, read from JSON.
+
+    Returns:
+        (n_classes, n_classes), `cm[true, observed]`.
+
+    Example:
+        >>> rater_cm({"kind": "pairwise-flipper", "p": 0.6, "n_classes": 2, "seed": 8}).round(1)
+        array([[0.6, 0.4],
+               [0.4, 0.6]])
+    """
+    make = CLASS_KINDS[simulated["kind"]]
+    return make(simulated["n_classes"], simulated["p"], seed=simulated["seed"])
 
 
 def _draw(truth: Source[LabelMap], error: MaskError) -> LabelMap:
@@ -182,6 +191,18 @@ def _draw(truth: Source[LabelMap], error: MaskError) -> LabelMap:
 
 def _given(label: LabelMap) -> LabelMap:
     return label
+
+
+def _require_truth(dataset: Dataset) -> None:
+    if not dataset.cases:
+        raise InputError(Fault("the data set is empty", expected="at least one case with truth"))
+    faults = [
+        Fault("has no truth to simulate raters from", fix="add a truth", case=case.name)
+        for case in dataset
+        if case.truth is None
+    ]
+    if faults:
+        raise InputError(faults)
 
 
 def _require_kinds(raters: Sequence[SimulatedRater], kind: str) -> None:

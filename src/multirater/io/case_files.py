@@ -1,0 +1,105 @@
+"""Read all files of a case and check that they fit together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from multirater.errors import Fault, InputError
+from multirater.io.grid import is_default, size_text
+from multirater.types import Case, Geometry, Image, LabelMap
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False)
+class CaseFiles:
+    """What could be read of a case.
+
+    Attributes:
+        image: None when there is none, or it cannot be read.
+        labels: by rater, those that can be read.
+        truth: None when there is none, or it cannot be read.
+        faults: everything that cannot be read, or does not fit.
+    """
+
+    image: Image | None
+    labels: dict[str, LabelMap]
+    truth: LabelMap | None
+    faults: tuple[Fault, ...]
+
+
+def read_case_files(case: Case) -> CaseFiles:
+    """Read image, labels and truth of a case, and list all that is wrong with them."""
+    faults: list[Fault] = []
+    image = _try(case.read_image, faults)
+    read = {rater: _try(partial(case.read_label, rater), faults) for rater in case.labels}
+    labels = {rater: label for rater, label in read.items() if label is not None}
+    truth = _try(case.read_truth, faults)
+    drawn = [(rater, label, case.labels[rater].paths) for rater, label in labels.items()]
+    if truth is not None and case.truth is not None:
+        drawn.append(("(truth)", truth, case.truth.paths))
+    faults += [fault.at(case=case.name) for fault in _misfits(image, drawn)]
+    return CaseFiles(image, labels, truth, _each_once(faults))
+
+
+def _try(read: Callable[[], T], faults: list[Fault]) -> T | None:
+    try:
+        return read()
+    except InputError as error:
+        faults.extend(error.faults)
+        return None
+
+
+def _each_once(faults: Sequence[Fault]) -> tuple[Fault, ...]:
+    """Drop what a label reports of its image, or a simulated label of the truth, once more."""
+    first: dict[tuple[str, ...], Fault] = {}
+    for fault in faults:
+        where = (fault.file,) if fault.file else (fault.case, fault.rater)
+        first.setdefault((fault.found, *where), fault)
+    return tuple(first.values())
+
+
+def _misfits(
+    image: Image | None, drawn: Sequence[tuple[str, LabelMap, tuple[Path, ...]]]
+) -> list[Fault]:
+    """Compare every label with the image, or with the first label when there is no image."""
+    if not drawn or drawn[0][1].array.ndim == 0:
+        return []
+    first_rater, first, _ = drawn[0]
+    if image is None:
+        space, geometry, whose = first.array.shape, first.geometry, f"{first_rater}'s label"
+    else:
+        space, geometry, whose = image.space, image.geometry, "the image"
+    faults = []
+    for rater, label, paths in drawn:
+        fault = None
+        if label.array.shape != space:
+            fault = Fault(
+                f"label has size {size_text(label.array.shape)}",
+                expected=f"{size_text(space)}, the size of {whose}",
+                fix="draw or resample the label on the grid of its image",
+            )
+        elif not _same_place(label.geometry, geometry):
+            fault = Fault(
+                f"label lies elsewhere: {_place(label.geometry)}",
+                expected=f"{_place(geometry)}, as {whose}",
+                fix="resample the label on the grid of its image, or correct its header",
+            )
+        if fault is not None:
+            faults.append(fault.at(rater=rater, file=paths[0] if paths else None))
+    return faults
+
+
+def _same_place(one: Geometry, other: Geometry) -> bool:
+    """Whether two grids agree; a format that says nothing about the world agrees with all."""
+    return one.is_close(other) or is_default(one) or is_default(other)
+
+
+def _place(geometry: Geometry) -> str:
+    spacing = ", ".join(f"{each:.4g}" for each in geometry.spacing)
+    origin = ", ".join(f"{each:.5g}" for each in geometry.origin)
+    return f"spacing ({spacing}) mm, origin ({origin}) mm, direction {geometry.direction}"

@@ -1,0 +1,162 @@
+"""A folder appears whole or not at all."""
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+
+from multirater.errors import Fault, InputError
+from multirater.io.new_folder import new_folder
+
+
+def contents(folder):
+    """Map every file below a folder, hidden ones too, to its content."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_text()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def write(folder, text="new"):
+    (folder / "manifest.csv").write_text(text)
+    (folder / "images").mkdir()
+    (folder / "images/a.png").write_text(text)
+
+
+def replace_and_raise(target, error):
+    with new_folder(target, overwrite=True) as temporary:
+        write(temporary)
+        if error is not None:
+            raise error
+
+
+@pytest.fixture
+def old(tmp_path):
+    """A data set that is there already."""
+    target = tmp_path / "data"
+    target.mkdir()
+    write(target, "old")
+    return target
+
+
+OLD = {"data/manifest.csv": "old", "data/images/a.png": "old"}
+NEW = {"data/manifest.csv": "new", "data/images/a.png": "new"}
+
+
+def test_the_folder_appears_at_the_end(tmp_path):
+    target = tmp_path / "deep/down/data"
+    with new_folder(target) as temporary:
+        write(temporary)
+        assert not target.exists()
+        assert temporary.parent == target.parent
+    assert contents(tmp_path / "deep/down") == NEW
+
+
+def test_an_empty_folder_is_filled_and_rights_are_the_usual(tmp_path):
+    (tmp_path / "data").mkdir()
+    with new_folder(tmp_path / "data") as temporary:
+        write(temporary)
+    assert contents(tmp_path) == NEW
+    (tmp_path / "usual").mkdir()
+    assert (tmp_path / "data").stat().st_mode == (tmp_path / "usual").stat().st_mode
+
+
+def test_relative_targets(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with new_folder("data") as temporary:
+        write(temporary)
+    assert contents(tmp_path) == NEW
+
+
+def test_nothing_is_overwritten_unasked(old):
+    with pytest.raises(InputError, match="already exists") as caught, new_folder(old):
+        raise AssertionError("the block must not run")
+    assert caught.value.faults[0].file == str(old)
+    assert contents(old.parent) == OLD
+
+
+def test_a_data_set_is_replaced_when_asked(old):
+    (old / ".DS_Store").touch()
+    with new_folder(old, overwrite=True) as temporary:
+        write(temporary)
+        assert (old / "manifest.csv").read_text() == "old"
+    assert contents(old.parent) == NEW
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("notes.txt", "holds more than a data set"), ("manifest.csv", "is not a data set")],
+)
+def test_what_is_no_data_set_of_ours_is_never_replaced(old, name, message):
+    if name == "manifest.csv":
+        (old / name).unlink()
+    else:
+        (old / name).write_text("mine")
+    before = contents(old.parent)
+    with pytest.raises(InputError, match=message), new_folder(old, overwrite=True):
+        raise AssertionError("the block must not run")
+    assert contents(old.parent) == before
+
+
+def test_a_file_is_never_replaced(tmp_path):
+    (tmp_path / "data").write_text("mine")
+    for overwrite in (False, True):
+        with pytest.raises(InputError), new_folder(tmp_path / "data", overwrite=overwrite):
+            raise AssertionError("the block must not run")
+    assert contents(tmp_path) == {"data": "mine"}
+
+
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt, SystemExit])
+def test_an_interruption_leaves_the_old_and_nothing_else(old, error):
+    with pytest.raises(error):
+        replace_and_raise(old, error)
+    assert contents(old.parent) == OLD
+    assert [path.name for path in old.parent.iterdir()] == ["data"]
+
+
+def test_a_full_disk_is_told_and_leaves_the_old(old):
+    with pytest.raises(InputError, match="No space left on device") as caught:
+        replace_and_raise(old, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
+    assert caught.value.faults[0].file == str(old)
+    assert caught.value.faults[0].fix
+    assert contents(old.parent) == OLD
+
+
+@pytest.mark.parametrize("failing", [1, 2])
+def test_a_move_that_fails_brings_the_old_back(old, monkeypatch, failing):
+    moves, replace = [], Path.replace
+
+    def fail(self, target):
+        moves.append(target)
+        if len(moves) == failing:
+            raise OSError(errno.EIO, "Input/output error")
+        return replace(self, target)
+
+    monkeypatch.setattr(Path, "replace", fail)
+    with pytest.raises(InputError, match="Input/output error"):
+        replace_and_raise(old, None)
+    monkeypatch.undo()
+    assert contents(old.parent) == OLD
+
+
+def test_faults_name_the_target_instead_of_the_folder_beside_it(tmp_path):
+    with pytest.raises(InputError) as caught, new_folder(tmp_path / "data") as temporary:
+        raise InputError([Fault("cannot hold it", file=str(temporary / "images/a.png"))])
+    assert caught.value.faults[0].file == str(tmp_path / "data/images/a.png")
+
+
+def test_a_place_that_cannot_be_made_is_told(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match="cannot be written"), new_folder(tmp_path / "file/data"):
+        raise AssertionError("the block must not run")
+
+
+def test_a_link_to_a_data_set_is_replaced_and_what_it_pointed_to_stays(old):
+    link = old.parent / "link"
+    link.symlink_to(old)
+    with new_folder(link, overwrite=True) as temporary:
+        write(temporary)
+    assert contents(old) == {name.removeprefix("data/"): text for name, text in OLD.items()}
+    assert (link / "manifest.csv").read_text() == "new"
