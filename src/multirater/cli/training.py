@@ -29,7 +29,9 @@ def train(
     ] = None,
     method: Annotated[
         str,
-        typer.Option(help="cm, mean, mode, staple, spatial-staple, separate, oracle or truth."),
+        typer.Option(
+            help="cm, mean, mode, staple, spatial-staple, separate, prob-unet, oracle or truth."
+        ),
     ] = "cm",
     confusion: Annotated[
         Literal["pixel", "global", "low-rank"],

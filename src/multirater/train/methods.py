@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from multirater.errors import Fault, InputError
-from multirater.nn.backbone import build_backbone
+from multirater.nn.backbone import FeatureNetwork, build_backbone
 from multirater.nn.confusion import (
     ConfusionHead,
     GlobalConfusion,
@@ -15,6 +15,7 @@ from multirater.nn.confusion import (
     OracleConfusion,
     PixelConfusion,
 )
+from multirater.nn.prob_unet import ProbabilisticUNet
 from multirater.nn.segmenter import RaterSegmenter, Segmenter, SeparateSegmenters
 from multirater.train.config import TrainConfig
 from multirater.train.targets import Prepare, as_they_are, fused, on_truth
@@ -74,10 +75,19 @@ def _separate(config: TrainConfig, shape: Shape) -> Segmenter:
     return SeparateSegmenters([_segmenter(config, shape, None) for _ in range(shape.n_raters)])
 
 
-def _segmenter(
-    config: TrainConfig, shape: Shape, confusion: ConfusionHead | None
-) -> RaterSegmenter:
-    backbone = build_backbone(
+def _prob_unet(config: TrainConfig, shape: Shape) -> Segmenter:
+    return ProbabilisticUNet(
+        _backbone(config, shape),
+        n_features=config.n_features,
+        n_channels=shape.n_channels,
+        n_classes=shape.n_classes,
+        ndim=shape.ndim,
+        channels=config.channels,
+    )
+
+
+def _backbone(config: TrainConfig, shape: Shape) -> FeatureNetwork:
+    return build_backbone(
         config.backbone,
         ndim=shape.ndim,
         n_channels=shape.n_channels,
@@ -85,8 +95,13 @@ def _segmenter(
         channels=config.channels,
         options=config.backbone_options,
     )
+
+
+def _segmenter(
+    config: TrainConfig, shape: Shape, confusion: ConfusionHead | None
+) -> RaterSegmenter:
     return RaterSegmenter(
-        backbone,
+        _backbone(config, shape),
         n_features=config.n_features,
         n_classes=shape.n_classes,
         ndim=shape.ndim,
@@ -102,6 +117,7 @@ METHODS: dict[str, Method] = {
     "staple": Method(fused("staple"), _plain),
     "spatial-staple": Method(fused("spatial-staple"), _plain),
     "separate": Method(as_they_are, _separate),
+    "prob-unet": Method(as_they_are, _prob_unet),
     "oracle": Method(as_they_are, _with_oracle, with_truth=True),
     "truth": Method(on_truth, _plain),
 }

@@ -44,6 +44,10 @@ class SegmentationModule(lightning.LightningModule):
         """Whether the matrices are still fixed to the identity."""
         return self.warms_up and self.current_epoch < self.config.warmup_epochs
 
+    def on_train_epoch_start(self) -> None:
+        """Draw the epoch's random numbers from its own seed, as a resumed run will."""
+        torch.manual_seed(hash((self.config.seed, self.current_epoch, self.global_rank)) % 2**31)
+
     def training_step(self, batch: Batch, _: int) -> Tensor:
         """Likelihood of the labels, plus the weighted trace once the matrices learn."""
         losses = self._losses(batch)
