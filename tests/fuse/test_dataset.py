@@ -230,3 +230,14 @@ def test_a_missing_scheduler_is_a_clear_fault(digits, tmp_path):
     pytest.importorskip("distributed")
     with pytest.raises(InputError, match="no Dask scheduler"):
         fuse_dataset(digits, tmp_path / "out", scheduler="tcp://127.0.0.1:9")
+
+
+def test_pixels_nobody_labelled_stay_unlabelled_in_png(tmp_path):
+    labels = np.zeros((1, 2, 6, 6), dtype=int)
+    labels[:, :, 2:4] = 1
+    labels[:, :, 5] = -1
+    data = dataset_from_arrays(labels)
+    fuse_dataset(data, tmp_path / "out", method="majority-vote")
+    fused = read_dataset(tmp_path / "out")[0].read_label("majority-vote")
+    assert (tmp_path / "out/labels/0.png").exists()
+    assert np.array_equal(fused.array, labels[0, 0])

@@ -6,9 +6,10 @@ weighted rows, long tables one row per task, and the same EM runs on both.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +17,30 @@ from scipy import sparse
 
 from multirater.types import MISSING
 
-_BLOCK = 1 << 15
-"""Rows worked on at a time, so that memory does not grow with the number of tasks."""
+_BLOCK = 1 << 16
+"""Probabilities (rows times classes) worked on at a time: few enough to stay in the cache, and
+memory does not grow with the number of tasks."""
+
+_SMALL = 1 << 18
+"""Up to this many multiplications per step a dense matrix is quicker than a sparse one, and BLAS
+keeps to one thread."""
+
+
+class Block(NamedTuple):
+    """Consecutive rows of answers, which share the memory of the whole.
+
+    Attributes:
+        rows: which.
+        matrix: their part of the matrix, sparse, or dense when small.
+        transposed: the same across; making it anew would take longer than using it.
+        columns: (n_rows, n_answers), the columns of each row's answers, where all rows have the
+            same number of them; else None.
+    """
+
+    rows: slice
+    matrix: Any
+    transposed: Any
+    columns: NDArray[np.int32] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +50,7 @@ class Answers:
     Attributes:
         matrix: (n_rows, n_raters * n_classes); entry (j, r * n_classes + o) counts how often rater
             r said o of row j: 0 or 1, unless a rater answered twice.
-        weight: (n_rows,), how many items share the row.
+        weight: (n_rows,), how many items share the row; 0 for a row without answer or gold label.
         n_raters: number of raters.
         n_classes: number of classes.
         gold: (n_rows,), the known class of a row, -1 where unknown; None when none is known.
@@ -45,25 +68,37 @@ class Answers:
     def __len__(self) -> int:
         return len(self.weight)
 
-    def blocks(self) -> Iterator[tuple[slice, sparse.csr_matrix]]:
-        """Yield consecutive rows, without copying them."""
-        pointer = self.matrix.indptr
-        for start in range(0, len(self), _BLOCK):
-            stop = min(start + _BLOCK, len(self))
-            first, last = pointer[start], pointer[stop]
-            arrays = (
-                self.matrix.data[first:last],
-                self.matrix.indices[first:last],
-                pointer[start : stop + 1] - first,
-            )
-            shape = (stop - start, self.matrix.shape[1])
-            yield slice(start, stop), sparse.csr_matrix(arrays, shape=shape, copy=False)
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """All rows, a few at a time."""
+        if math.prod(self.matrix.shape) * self.n_classes <= _SMALL:
+            dense = self.matrix.toarray()
+            return (Block(slice(0, len(self)), dense, dense.T, None),)
+        step = max(_BLOCK // self.n_classes, 1)
+        starts = range(0, len(self), step)
+        return tuple(self._block(start, min(start + step, len(self))) for start in starts)
+
+    def _block(self, start: int, stop: int) -> Block:
+        pointer = self.matrix.indptr[start : stop + 1]
+        here = slice(pointer[0], pointer[-1])
+        arrays = (self.matrix.data[here], self.matrix.indices[here], pointer - pointer[0])
+        shape = (stop - start, self.matrix.shape[1])
+        matrix = sparse.csr_matrix(arrays, shape=shape, copy=False)
+        n_answers = pointer[1] - pointer[0]
+        alike = n_answers > 0 and np.all(np.diff(pointer) == n_answers) and np.all(arrays[0] == 1)
+        columns = arrays[1].reshape(-1, n_answers) if alike else None
+        return Block(slice(start, stop), matrix, matrix.T, columns)
+
+    @cached_property
+    def most_answers(self) -> float:
+        """Largest number of answers a row has."""
+        return float(self.matrix.sum(1).max()) if len(self) else 0.0
 
     def class_frequency(self) -> NDArray[np.float64]:
         """Return the share of each class among all answers, (n_classes,); sums to one."""
         total = np.zeros(self.n_classes)
-        for rows, block in self.blocks():
-            per_column = block.T @ self.weight[rows]
+        for block in self.blocks:
+            per_column = block.transposed @ self.weight[block.rows]
             total += per_column.reshape(self.n_raters, self.n_classes).sum(0)
         if total.sum() == 0:
             return np.full(self.n_classes, 1 / self.n_classes)
@@ -85,7 +120,8 @@ def answers_from_rows(
     matrix = sparse.csr_matrix(
         (np.ones(len(row)), (row, column)), shape=(n_rows, n_raters * n_classes)
     )
-    return Answers(matrix, np.asarray(weight, dtype=float), n_raters, n_classes, gold, row_prior)
+    counting = _where_known(np.asarray(weight, dtype=float), matrix, gold)
+    return Answers(matrix, counting, n_raters, n_classes, gold, row_prior)
 
 
 def answers_from_codes(
@@ -103,4 +139,15 @@ def answers_from_codes(
     matrix = sparse.coo_matrix(
         (np.ones(len(task)), (task, column)), shape=(n_tasks, n_raters * n_classes)
     ).tocsr()
-    return Answers(matrix, np.ones(n_tasks), n_raters, n_classes, gold)
+    counting = _where_known(np.ones(n_tasks), matrix, gold)
+    return Answers(matrix, counting, n_raters, n_classes, gold)
+
+
+def _where_known(
+    weight: NDArray[np.float64], matrix: sparse.csr_matrix, gold: NDArray[np.int64] | None
+) -> NDArray[np.float64]:
+    """Let rows about which nothing is known weigh nothing: they would only slow the prior down."""
+    unknown = np.diff(matrix.indptr) == 0
+    if gold is not None:
+        unknown &= gold == MISSING
+    return np.where(unknown, 0.0, weight)

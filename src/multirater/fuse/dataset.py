@@ -196,13 +196,22 @@ def _pooled_result(found: Survey, settings: Mapping[str, Any]) -> FusionResult:
 
 
 def _classes_for_files(found: Survey) -> Classes:
-    """Write masks the way they came: 0 and 255 stay 0 and 255."""
+    """Write masks the way they came: 0 and 255 stay 0 and 255.
+
+    Where some pixels were labelled by nobody, a value is declared that says so.
+    """
     rules = {rule for case in found.cases for rule in case.rules}
     classes = found.classes
     if len(classes) == 2 and any("255 is foreground" in rule for rule in rules):
         background, foreground = classes.items
         items = (replace(background, value=0), replace(foreground, value=255))
-        return Classes(items, classes.unlabelled if classes.unlabelled not in (0, 255) else None)
+        classes = Classes(items, classes.unlabelled)
+    if classes.unlabelled is None and any(
+        (case.rows == MISSING).all(1).any() for case in found.cases
+    ):
+        values = {i if item.value is None else item.value for i, item in enumerate(classes.items)}
+        spare = next(value for value in range(255, -1, -1) if value not in values)
+        classes = replace(classes, unlabelled=spare)
     return classes
 
 
@@ -282,7 +291,7 @@ def _fuse_classes(
                 _image_cell(case, target),
                 method if k != MISSING else "",
                 names[k] if k != MISSING else "",
-                "" if truth is None else names[int(truth.array)],
+                "" if truth is None or truth.array == MISSING else names[int(truth.array)],
                 case.split,
             )
         )

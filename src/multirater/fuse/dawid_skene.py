@@ -13,7 +13,6 @@ from multirater.fuse.fitting import Prior, fuse_by_em
 from multirater.fuse.problem import Inputs, LabelInput
 from multirater.fuse.result import FusionResult
 
-
 _FEWEST = 1e-10
 """Expected counts below this are raised to it: nothing a rater says is ever impossible."""
 
@@ -51,9 +50,9 @@ def dawid_skene(
     n_classes: int | None = None,
     *,
     prior: Prior = "estimated",
-    dirichlet: float = 0.01,
+    dirichlet: float = 0.0,
     max_iter: int = 1000,
-    tol: float = 1e-9,
+    tol: float = 1e-7,
     start: FusionResult | None = None,
     **inputs: Unpack[Inputs],
 ) -> FusionResult:
@@ -65,7 +64,8 @@ def dawid_skene(
         n_classes: number of classes of an array; the largest index plus one when not given.
         prior: class probabilities: `"estimated"` in every step, `"frequency"` of the labels, or
             given as (n_classes,).
-        dirichlet: pseudo-count per matrix entry, so that no probability is exactly zero.
+        dirichlet: pseudo-count per matrix entry. Without it, too, no probability is exactly zero:
+            nothing a rater says counts as less than 1e-10 of an answer.
         max_iter: largest number of steps.
         tol: relative change of the log-likelihood at which to stop.
         start: an earlier result to go on from, when new answers were added.

@@ -7,21 +7,25 @@ is here.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from multirater.errors import MultiraterWarning
-from multirater.fuse.answers import Answers
+from multirater.fuse.advice import warn_user
+from multirater.fuse.answers import Answers, Block
 from multirater.types import MISSING
 
 _TINY = 1e-300
 """Keeps log finite where a probability is exactly zero."""
+
+_HARDLY = 1e-30
+"""Prior of a class that the prior excludes but a gold label asserts."""
+
+_DEEPEST = 600.0
+"""Exponents up to this may be taken out of logs: exp(-600) and its products with priors exist."""
 
 Array = NDArray[np.float64]
 
@@ -107,7 +111,7 @@ def run_em(
         cm = model.maximise(counts, cm)
         if estimate_prior:
             prior = _share(mass, prior)
-        converged = len(trace) > 1 and trace[-1] - trace[-2] <= stopping.tol * abs(trace[-1])
+        converged = _settled(trace, stopping)
         if converged:
             break
     if not converged:
@@ -125,39 +129,144 @@ def confusion_of(counts: Array) -> Array:
 def vote_fractions(answers: Answers, prior: Array) -> Array:
     """Return the share of each class among a row's answers; the prior where there is none."""
     fractions = np.empty((len(answers), answers.n_classes))
-    for rows, block in answers.blocks():
-        fractions[rows] = _block_fractions(answers, rows, block, prior)
+    for block in answers.blocks:
+        fractions[block.rows] = _block_fractions(answers, block, prior)
     return fractions
 
 
 def vote_counts(answers: Answers, prior: Array) -> tuple[Array, Array]:
     """Count as if the soft majority vote were the truth: counts and class mass."""
-    counts, mass, _ = _accumulate(
-        answers, lambda rows, block: (_block_fractions(answers, rows, block, prior), 0.0)
-    )
-    return counts, mass
+
+    def weighted(block: Block) -> Array:
+        return _block_fractions(answers, block, prior) * answers.weight[block.rows, None]
+
+    return _accumulate(answers, weighted)
 
 
 def expected_counts(answers: Answers, cm: Array, prior: Array) -> tuple[Array, Array, float]:
     """Expectation step: expected counts, class mass and log-likelihood, block by block."""
-    column_log = _column_log(cm)
-    return _accumulate(
-        answers, lambda rows, block: _block_posterior(answers, rows, block, column_log, prior)
-    )
+    model = _Model.of(answers, cm, prior)
+    parts: list[float] = []
+
+    def weighted(block: Block) -> Array:
+        joint, total, log_factor = model.joint(answers, block)
+        weight = answers.weight[block.rows]
+        parts.append(_weighted_sum(weight, np.log(total) + log_factor))
+        joint *= (weight / total)[:, None]
+        return joint
+
+    counts, mass = _accumulate(answers, weighted)
+    return counts * model.left_out[:, None], mass * model.left_out, sum(parts)
+
+
+def log_likelihood_of(answers: Answers, cm: Array, prior: Array) -> float:
+    """Return the log-likelihood of all answers."""
+    model = _Model.of(answers, cm, prior)
+    result = 0.0
+    for block in answers.blocks:
+        _, total, log_factor = model.joint(answers, block)
+        result += _weighted_sum(answers.weight[block.rows], np.log(total) + log_factor)
+    return result
 
 
 def posterior_counts(answers: Answers, posterior: Array) -> Array:
     """Count answers per rater, true and observed class, for given class probabilities of rows."""
-    return _accumulate(answers, lambda rows, block: (posterior[rows], 0.0))[0]
+
+    def weighted(block: Block) -> Array:
+        return np.asarray(posterior[block.rows] * answers.weight[block.rows, None])
+
+    return _accumulate(answers, weighted)[0]
 
 
 def posterior_of(answers: Answers, cm: Array, prior: Array) -> Array:
     """Return the class probabilities of every row, (n_rows, n_classes)."""
-    column_log = _column_log(cm)
+    model = _Model.of(answers, cm, prior)
     posterior = np.empty((len(answers), answers.n_classes))
-    for rows, block in answers.blocks():
-        posterior[rows] = _block_posterior(answers, rows, block, column_log, prior)[0]
+    for block in answers.blocks:
+        joint, total, _ = model.joint(answers, block)
+        joint *= model.left_out
+        np.divide(joint, total[:, None], out=posterior[block.rows])
     return posterior
+
+
+@dataclass(frozen=True, eq=False)
+class _Model:
+    """Raters and classes as the expectation step uses them.
+
+    Attributes:
+        column: (n_raters * n_classes, n_classes), cm laid out so that answer (rater, observed)
+            picks its row, over true classes.
+        column_log: its logarithm.
+        prior: (n_classes,).
+        deep: whether a row's probabilities may be too small for anything but logs.
+        left_out: (n_classes,), factor that `joint` leaves to be applied to sums over rows, where
+            it costs nothing: the prior when it is the same for all rows, else one.
+    """
+
+    column: Array
+    column_log: Array
+    prior: Array
+    deep: bool
+    left_out: Array
+
+    @staticmethod
+    def of(answers: Answers, cm: Array, prior: Array) -> _Model:
+        """Lay out confusion matrices for these answers."""
+        n_classes = len(prior)
+        column = np.maximum(cm, _TINY).transpose(0, 2, 1).reshape(-1, n_classes)
+        column_log = np.log(column)
+        deep = bool(answers.most_answers * -column_log.min(initial=0) > _DEEPEST)
+        same = not deep and answers.gold is None and answers.row_prior is None
+        return _Model(column, column_log, prior, deep, prior if same else np.ones(n_classes))
+
+    def joint(self, answers: Answers, block: Block) -> tuple[Array, Array, Any]:
+        """Return P(answers, class) / left_out (n, n_classes), its sum with it (n,), a log factor.
+
+        The log factor, one per row or zero, has been taken out of both.
+        """
+        if self.deep:
+            joint = np.asarray(block.matrix @ self.column_log)
+            with np.errstate(divide="ignore"):
+                joint += np.log(_prior_of_rows(answers, block.rows, self.prior))
+            highest = joint.max(1)
+            joint -= highest[:, None]
+            np.exp(joint, out=joint)
+            return joint, joint.sum(1), highest
+        joint = self._likelihood(block)
+        if self.left_out is not self.prior:
+            joint *= _prior_of_rows(answers, block.rows, self.prior)
+        return joint, np.einsum("jt,t->j", joint, self.left_out), 0.0
+
+
+    def _likelihood(self, block: Block) -> Array:
+        """Return P(answers | class), (n, n_classes)."""
+        if block.columns is None:
+            likelihood = np.asarray(block.matrix @ self.column_log)
+            return np.exp(likelihood, out=likelihood)
+        # Multiplying what each answer picks is quicker than the exponential of a sum.
+        first, *others = block.columns.T
+        likelihood = self.column.take(first, axis=0)
+        for each in others:
+            likelihood *= self.column.take(each, axis=0)
+        return likelihood
+
+
+def _prior_of_rows(answers: Answers, rows: slice, prior: Array) -> Array:
+    """Return class probabilities before any answer, zero for all but a known class."""
+    before = prior if answers.row_prior is None else answers.row_prior[rows]
+    if answers.gold is None:
+        return before
+    known = answers.gold[rows, None]
+    # A known class stands, even where the prior would exclude it.
+    certain = np.where(np.arange(len(prior)) == known, np.maximum(before, _HARDLY), 0.0)
+    return np.where(known == MISSING, before, certain)
+
+
+def _settled(trace: list[float], stopping: Stopping) -> bool:
+    """Whether the last step hardly helped; unanimous raters may have a log-likelihood of zero."""
+    if len(trace) < 2:
+        return False
+    return trace[-1] - trace[-2] <= stopping.tol * max(abs(trace[-1]), 1.0)
 
 
 def _share(mass: Array, otherwise: Array) -> Array:
@@ -166,70 +275,40 @@ def _share(mass: Array, otherwise: Array) -> Array:
     return mass / total if total > 0 else otherwise
 
 
+def _weighted_sum(weight: Array, values: Array) -> float:
+    """Sum products without BLAS, whose idle threads would spin between two short calls."""
+    return float((weight * values).sum())
+
+
 def _accumulate(
-    answers: Answers,
-    posterior_and_log: Callable[[slice, sparse.csr_matrix], tuple[Array, float]],
-) -> tuple[Array, Array, float]:
+    answers: Answers, weighted_posterior: Callable[[Block], Array]
+) -> tuple[Array, Array]:
+    """Sum over rows: counts (n_raters, true, observed) and class mass (n_classes,)."""
     n_raters, n_classes = answers.n_raters, answers.n_classes
     counts = np.zeros((n_raters * n_classes, n_classes))
     mass = np.zeros(n_classes)
-    log_likelihood = 0.0
-    for rows, block in answers.blocks():
-        posterior, log_of_block = posterior_and_log(rows, block)
-        weighted = posterior * answers.weight[rows, None]
-        counts += block.T @ weighted
-        mass += weighted.sum(0)
-        log_likelihood += log_of_block
+    for block in answers.blocks:
+        weighted = weighted_posterior(block)
+        counts += block.transposed @ weighted
+        mass += np.einsum("jt->t", weighted)
     by_rater = counts.reshape(n_raters, n_classes, n_classes).transpose(0, 2, 1)
-    return np.ascontiguousarray(by_rater), mass, log_likelihood
+    return np.ascontiguousarray(by_rater), mass
 
 
-def _column_log(cm: Array) -> Array:
-    """Lay out log cm so that answer (rater, observed) picks its column over true classes."""
-    n_classes = cm.shape[1]
-    return np.log(np.maximum(cm, _TINY)).transpose(0, 2, 1).reshape(-1, n_classes)
-
-
-def _block_posterior(
-    answers: Answers, rows: slice, block: sparse.csr_matrix, column_log: Array, prior: Array
-) -> tuple[Array, float]:
-    log_joint = np.asarray(block @ column_log)
-    before = prior if answers.row_prior is None else answers.row_prior[rows]
-    log_joint += np.log(np.maximum(before, _TINY))
-    excluded = before == 0
-    if answers.gold is not None:
-        known = answers.gold[rows, None]
-        other = np.arange(len(prior)) != known
-        # A known class stands, even where the prior would exclude it.
-        excluded = np.where(known == MISSING, excluded, other)
-    if excluded.any():
-        log_joint[np.broadcast_to(excluded, log_joint.shape)] = -np.inf
-    highest = log_joint.max(1, keepdims=True)
-    log_joint -= highest
-    np.exp(log_joint, out=log_joint)
-    total = log_joint.sum(1, keepdims=True)
-    log_joint /= total
-    weight = answers.weight[rows]
-    return log_joint, float(weight @ (np.log(total[:, 0]) + highest[:, 0]))
-
-
-def _block_fractions(
-    answers: Answers, rows: slice, block: sparse.csr_matrix, prior: Array
-) -> Array:
-    votes = np.asarray(block @ np.tile(np.eye(answers.n_classes), (answers.n_raters, 1)))
+def _block_fractions(answers: Answers, block: Block, prior: Array) -> Array:
+    votes = np.asarray(block.matrix @ np.tile(np.eye(answers.n_classes), (answers.n_raters, 1)))
     total = votes.sum(1, keepdims=True)
     fractions = np.where(total > 0, votes / np.maximum(total, 1), prior)
     if answers.gold is not None:
-        known = np.flatnonzero(answers.gold[rows] != MISSING)
-        fractions[known] = np.eye(answers.n_classes)[answers.gold[rows][known]]
+        gold = answers.gold[block.rows]
+        known = np.flatnonzero(gold != MISSING)
+        fractions[known] = np.eye(answers.n_classes)[gold[known]]
     return fractions
 
 
 def _warn_not_converged(trace: list[float], stopping: Stopping) -> None:
     change = trace[-1] - trace[-2] if len(trace) > 1 else float("nan")
-    warnings.warn(
+    warn_user(
         f"EM stopped after {len(trace)} iterations before it converged: the log-likelihood still "
-        f"changed by {change:.3g} (tolerance {stopping.tol:g} relative); raise max_iter",
-        MultiraterWarning,
-        stacklevel=3,
+        f"changed by {change:.3g} (tolerance {stopping.tol:g} relative); raise max_iter"
     )

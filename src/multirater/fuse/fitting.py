@@ -50,7 +50,8 @@ def fuse_by_em(
         start: an earlier result to go on from.
         adjust: changes which answers count.
     """
-    prior_map = None if isinstance(prior, str) or np.ndim(prior) < 2 else prior
+    prior_map = prior if is_map(prior) else None
+    estimated = isinstance(prior, str) and prior == "estimated"
     problem = pose(labels, n_classes, prior_map=prior_map, **inputs)
     if adjust is not None:
         problem = replace(problem, answers=adjust(problem.answers))
@@ -58,8 +59,8 @@ def fuse_by_em(
     fit = run_em(
         problem.answers,
         model,
-        prior=before if start is None else _aligned_prior(start, problem),
-        estimate_prior=isinstance(prior, str) and prior == "estimated",
+        prior=before if start is None or not estimated else _aligned_prior(start, problem),
+        estimate_prior=estimated,
         stopping=stopping,
         start=None if start is None else _aligned_cm(start, problem),
     )
@@ -70,7 +71,15 @@ def result_of(method: str, problem: Problem, fit: Fit) -> FusionResult:
     """Decode rows to the input's shape and add what the labels say about the raters."""
     label, n_ties = row_labels(problem.answers, fit.posterior)
     decoded_label, probability = problem.decode(label, fit.posterior)
-    report = assess(problem.answers, fit.cm, fit.counts, fit.prior, problem.raters, problem.classes)
+    report = assess(
+        problem.answers,
+        fit.cm,
+        fit.counts,
+        fit.prior,
+        fit.posterior,
+        problem.raters,
+        problem.classes,
+    )
     warn_if_doubtful(report)
     return FusionResult(
         label=decoded_label,
@@ -123,6 +132,13 @@ def class_prior(prior: Prior, answers: Answers) -> NDArray[np.float64]:
             )
         )
     return given
+
+
+def is_map(prior: Prior) -> bool:
+    """Whether the prior differs from pixel to pixel; maps of pooled cases differ in shape."""
+    if isinstance(prior, list | tuple):
+        return any(np.ndim(each) > 0 for each in prior)
+    return np.ndim(prior) >= 2
 
 
 def _aligned_prior(start: FusionResult, problem: Problem) -> NDArray[np.float64]:

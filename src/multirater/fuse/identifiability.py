@@ -8,22 +8,24 @@ labels. This module looks at what can be seen of each.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from multirater.errors import MultiraterWarning
+from multirater.fuse.advice import warn_user
 from multirater.fuse.answers import Answers
-from multirater.fuse.em import expected_counts
+from multirater.fuse.em import confusion_of, log_likelihood_of
 
 ENOUGH_LABELS = 10
 """Labels of a class below which a rater's estimate for it is called uncertain."""
 
 _COINCIDES = 0.99
 _DISAGREES = 0.95
+_OUTVOTED = 0.1
+"""Share of a class, called so against most votes, from which its source is looked at closely."""
+
 _CLOSE_CALL = 3.0
 """A log-likelihood difference (about 20 to 1) below which two solutions are called a close call."""
 
@@ -45,7 +47,8 @@ class Identifiability:
             while class frequencies stay. Near zero, only the assumption that raters are mostly
             right tells the classes apart.
         follows: the rater with whom the estimated truth coincides although every other rater
-            disagrees with it; None when there is no such rater.
+            disagrees with it: in all classes, or in one class that goes against most votes in
+            more than a tenth of its items. None when there is no such rater.
         raters: names by index.
         classes: names by index.
     """
@@ -77,9 +80,9 @@ class Identifiability:
                 )
         if self.follows is not None:
             found.append(
-                f"the estimated truth coincides with rater {self.follows} while every other rater "
-                "disagrees with it; when errors are nested (one rater draws larger than the next) "
-                "this is a known failure: compare with majority vote"
+                f"the estimated truth follows rater {self.follows}: it coincides with their labels "
+                "while every other rater disagrees with it; when errors are nested (one rater "
+                "draws larger than the next) this is a known failure: compare with majority vote"
             )
         if self.swap is not None and self.is_swap_a_close_call():
             found.append(
@@ -107,13 +110,14 @@ def assess(
     cm: NDArray[np.float64],
     counts: NDArray[np.float64],
     prior: NDArray[np.float64],
+    posterior: NDArray[np.float64],
     raters: tuple[Hashable, ...],
     classes: tuple[Hashable, ...],
 ) -> Identifiability:
-    """Assess a fusion from its answers, confusion matrices, expected counts and prior."""
+    """Assess a fusion from its answers, what was estimated of raters, and of rows (posterior)."""
     labels_per_class = counts.sum(2)
     present = labels_per_class.sum(0) > 0.5
-    mean_cm = _mean_cm(counts)
+    mean_cm = confusion_of(counts.sum(0))
     dominance = np.where(present, _margin(mean_cm), np.nan)
     pair = _most_confusable(mean_cm, present)
     return Identifiability(
@@ -126,7 +130,7 @@ def assess(
         ),
         swap=None if pair is None else (classes[pair[0]], classes[pair[1]]),
         swap_drop=np.nan if pair is None else _swap_drop(answers, cm, prior, pair),
-        follows=_followed_rater(cm, labels_per_class, present, raters),
+        follows=_followed_rater(answers, posterior, cm, labels_per_class, raters),
         raters=raters,
         classes=classes,
     )
@@ -137,14 +141,7 @@ def warn_if_doubtful(report: Identifiability) -> None:
     if report.follows is None and report.is_dominant and not report.is_swap_a_close_call():
         return
     for message in report.messages():
-        warnings.warn(message, MultiraterWarning, stacklevel=4)
-
-
-def _mean_cm(counts: NDArray[np.float64]) -> NDArray[np.float64]:
-    pooled = counts.sum(0)
-    total = pooled.sum(1, keepdims=True)
-    uniform = 1 / pooled.shape[1]
-    return np.asarray(np.where(total > 0, pooled / np.maximum(total, 1e-300), uniform))
+        warn_user(message)
 
 
 def _margin(cm: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -172,23 +169,47 @@ def _swap_drop(
 ) -> float:
     swapped = cm.copy()
     swapped[:, list(pair)] = cm[:, list(pair[::-1])]
-    as_found = expected_counts(answers, cm, prior)[2]
-    return float(as_found - expected_counts(answers, swapped, prior)[2])
+    as_found = log_likelihood_of(answers, cm, prior)
+    return as_found - log_likelihood_of(answers, swapped, prior)
 
 
 def _followed_rater(
+    answers: Answers,
+    posterior: NDArray[np.float64],
     cm: NDArray[np.float64],
     labels_per_class: NDArray[np.float64],
-    present: NDArray[np.bool_],
     raters: tuple[Hashable, ...],
 ) -> Hashable | None:
-    """Find the one rater whose worst recall is near 1 while nobody else's is."""
-    if len(raters) < 2 or present.sum() < 2:
+    """Find the one rater whose recall is near 1 while nobody else's is."""
+    present = np.flatnonzero(labels_per_class.sum(0) > 0.5)
+    if len(raters) < 2 or len(present) < 2:
         return None
-    recall = np.diagonal(cm, axis1=1, axis2=2)
-    worst = np.where(present, recall, 1.0).min(1)
-    worst = np.where(labels_per_class.sum(1) > 0, worst, 0.0)
-    order = np.argsort(worst)
-    best, second = order[-1], order[-2]
-    follows = worst[best] >= _COINCIDES and worst[second] <= _DISAGREES
-    return raters[int(best)] if follows else None
+    met = labels_per_class[:, present] > 0
+    recall = np.diagonal(cm, axis1=1, axis2=2)[:, present]
+    worst = np.where(met, recall, 1.0).min(1) * met.any(1)
+    rater = _alone_at_the_top(worst)
+    if rater is not None:
+        return raters[rater]
+    for k, recalls in zip(present, np.where(met, recall, 0.0).T, strict=True):
+        rater = _alone_at_the_top(recalls)
+        if rater is not None and _outvoted(answers, posterior, int(k)) >= _OUTVOTED:
+            return raters[rater]
+    return None
+
+
+def _alone_at_the_top(recalls: NDArray[np.float64]) -> int | None:
+    second, best = np.argsort(recalls)[-2:]
+    alone = recalls[best] >= _COINCIDES and recalls[second] <= _DISAGREES
+    return int(best) if alone else None
+
+
+def _outvoted(answers: Answers, posterior: NDArray[np.float64], k: int) -> float:
+    """Share of the items fused to class k that most of their raters gave another label."""
+    items, against = 0.0, 0.0
+    votes_for_k = np.tile(np.arange(answers.n_classes) == k, answers.n_raters).astype(float)
+    for rows, matrix, *_ in answers.blocks:
+        weight = np.where(posterior[rows].argmax(1) == k, answers.weight[rows], 0.0)
+        n_votes = matrix @ np.ones_like(votes_for_k)
+        items += weight.sum()
+        against += weight.sum(where=2 * (matrix @ votes_for_k) < n_votes)
+    return against / max(items, 1e-300)

@@ -76,7 +76,7 @@ def mace(
     prior: Prior = "estimated",
     dirichlet: float = 0.01,
     max_iter: int = 1000,
-    tol: float = 1e-9,
+    tol: float = 1e-7,
     start: FusionResult | None = None,
     **inputs: Unpack[Inputs],
 ) -> FusionResult:

@@ -23,8 +23,8 @@ def mean(
 
     Example:
         >>> result = mean(np.array([[0, 1], [1, 1], [0, 1]]))
-        >>> result.probability.round(2).tolist()
-        [[0.67, 0.0], [0.33, 1.0]]
+        >>> (3 * result.probability).round().tolist()
+        [[2.0, 0.0], [1.0, 3.0]]
     """
     problem = pose(labels, n_classes, **inputs)
     answers = problem.answers

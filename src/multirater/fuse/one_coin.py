@@ -43,6 +43,8 @@ class OneCoin:
 
 def one_coin_cm(skill: NDArray[np.float64], n_classes: int) -> NDArray[np.float64]:
     """Return matrices (n_raters, n_classes, n_classes) with `skill` (n_raters,) on the diagonal."""
+    if n_classes == 1:
+        return np.ones((len(skill), 1, 1))
     wrong = (1 - skill) / (n_classes - 1)
     identity = np.eye(n_classes)
     return np.asarray(skill[:, None, None] * identity + wrong[:, None, None] * (1 - identity))
@@ -55,7 +57,7 @@ def one_coin(
     prior: Prior = "estimated",
     dirichlet: float = 0.01,
     max_iter: int = 1000,
-    tol: float = 1e-9,
+    tol: float = 1e-7,
     start: FusionResult | None = None,
     **inputs: Unpack[Inputs],
 ) -> FusionResult:

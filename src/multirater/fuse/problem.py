@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, TypedDict
@@ -18,6 +19,9 @@ from multirater.types import MISSING, Labels
 
 LabelInput: TypeAlias = ArrayLike | Labels | pd.DataFrame | Sequence[NDArray[Any]]
 """Labels (n_raters, *space), a sequence of such cases, a long table or a wide table."""
+
+_BLOCK = 1 << 16
+"""Pixels written at a time: few enough to stay in the cache."""
 
 Decoder: TypeAlias = Callable[[NDArray[np.int64], NDArray[np.float64]], tuple[Any, Any]]
 
@@ -44,7 +48,7 @@ class Inputs(TypedDict, total=False):
     """What may come with the labels; the same for every fusion method.
 
     Attributes:
-        raters: names of an array's raters.
+        raters: names of an array's raters; for a table the raters to use, in the order of `cm`.
         classes: class names; for a table the labels that may occur, in the order of `cm`.
         rater_axis: the array axis that holds the raters; 1 for arrays (n_tasks, n_raters).
         pooled: True when `labels` is a sequence of arrays, one per case, which share one
@@ -86,6 +90,7 @@ def pose(
             sequence of such arrays, one per case; or a table: long (task, rater, label) or wide
             (a row per task, a column per rater).
         n_classes: number of classes; the largest index plus one (at least two) when not given.
+            A table with `n_classes` holds class indices.
         prior_map: class probabilities (n_classes, *space), one per case when pooled.
         raters: this and the rest: see `Inputs`.
         classes: see `Inputs`.
@@ -96,21 +101,26 @@ def pose(
         weights: see `Inputs`.
     """
     if isinstance(labels, pd.DataFrame):
-        return _pose_table(encode_table(labels, classes=classes, gold=gold))
+        _require_array(roi=roi, weights=weights, prior=prior_map, pooled=pooled or None)
+        if classes is None and n_classes is not None:
+            classes = range(n_classes)
+        return _pose_table(encode_table(labels, raters=raters, classes=classes, gold=gold))
     if isinstance(labels, Labels):
         raters = raters or labels.raters
         labels = labels.array
     given = list(labels) if pooled else [labels]  # type: ignore[arg-type]
     cases = [_as_labels(case, rater_axis) for case in given]
     _require_same_raters(cases, raters)
-    size = _n_classes(cases, n_classes, classes)
+    golds = None if gold is None else [class_indices(each) for each in _listed(gold, pooled)]
+    size = _n_classes([*cases, *(golds or [])], n_classes, classes)
     names = tuple(range(len(cases[0]))) if raters is None else tuple(raters)
     class_names = tuple(range(size)) if classes is None else tuple(classes)
-    keys, vectors = _keys(cases, gold, roi, prior_map, pooled)
+    regions = None if roi is None else [np.asarray(each) != 0 for each in _listed(roi, pooled)]
+    priors = None if prior_map is None else _listed(prior_map, pooled)
+    keys, vectors = _keys([case.shape[1:] for case in cases], size, golds, regions, priors)
     parts = [encode_patterns([*case, *key]) for case, key in zip(cases, keys, strict=True)]
     if weights is not None:
-        given_weights = weights if pooled else [weights]
-        parts = [_weighted(part, each) for part, each in zip(parts, given_weights, strict=True)]
+        parts = _weighted(parts, _listed(weights, pooled))
     merged, positions = merge_patterns(parts) if len(parts) > 1 else (parts[0], [None])
     answers = _answers(merged, len(names), size, vectors, bool(keys[0]))
 
@@ -124,65 +134,90 @@ def pose(
     return Problem(answers, names, class_names, decode)
 
 
-def _weighted(part: Patterns, weights: Any) -> Patterns:
-    if np.shape(weights) != part.index.shape:
-        raise InputError(
-            Fault(f"weights: shape {np.shape(weights)}", expected=f"{part.index.shape}")
-        )
-    flat = np.asarray(weights, dtype=float).ravel()
-    counts = np.bincount(part.index.ravel(), weights=flat, minlength=len(part.rows))
-    return replace(part, counts=counts)
+def _listed(given: Any, pooled: bool) -> list[Any]:
+    return list(given) if pooled else [given]
+
+
+def _require_array(**given: Any) -> None:
+    for name, value in given.items():
+        if value is not None:
+            raise InputError(
+                Fault(
+                    f"{name} given with a table",
+                    expected="labels as an array (n_raters, *space)",
+                    fix=f"leave {name} out",
+                )
+            )
+
+
+def _require_shapes(
+    what: str, found: Sequence[tuple[int, ...]], expected: Sequence[tuple[int, ...]]
+) -> None:
+    if len(found) != len(expected):
+        raise InputError(Fault(f"{what} for {len(found)} cases", expected=f"{len(expected)} cases"))
+    for shape, wanted in zip(found, expected, strict=True):
+        if shape != wanted:
+            raise InputError(Fault(f"{what}: shape {shape}", expected=f"{wanted}"))
+
+
+def _weighted(parts: list[Patterns], weights: list[Any]) -> list[Patterns]:
+    arrays = [np.asarray(each, dtype=float) for each in weights]
+    _require_shapes(
+        "weights", [each.shape for each in arrays], [part.index.shape for part in parts]
+    )
+    if not all(np.all(each >= 0) and np.all(np.isfinite(each)) for each in arrays):
+        raise InputError(Fault("weights below zero or not finite", expected="numbers of items"))
+    return [
+        replace(part, counts=np.bincount(part.index.ravel(), each.ravel(), len(part.rows)))
+        for part, each in zip(parts, arrays, strict=True)
+    ]
 
 
 def _keys(
-    cases: list[NDArray[Any]], gold: Any, roi: Any, prior_map: Any, pooled: bool
+    shapes: list[tuple[int, ...]],
+    n_classes: int,
+    golds: list[NDArray[Any]] | None,
+    regions: list[NDArray[np.bool_]] | None,
+    priors: list[Any] | None,
 ) -> tuple[list[list[NDArray[Any]]], NDArray[np.float64] | None]:
     """Return what tells items of one pattern apart: gold label, region of interest, prior.
 
     Each case gets no key row, or these three; the prior enters as the number of its vector, and
     the vectors (n_vectors, n_classes) come second.
     """
-    if gold is None and roi is None and prior_map is None:
-        return [[] for _ in cases], None
-    shapes = [case.shape[1:] for case in cases]
-    golds = _per_case(gold, shapes, pooled, MISSING, "gold labels")
-    inside = _per_case(roi, shapes, pooled, 1, "region of interest")
-    if prior_map is None:
-        numbers, vectors = [np.zeros(shape, dtype=np.int64) for shape in shapes], None
-    else:
-        numbers, vectors = _number_vectors(list(prior_map) if pooled else [prior_map], shapes)
+    if golds is None and regions is None and priors is None:
+        return [[] for _ in shapes], None
+    known = golds or [np.full(shape, MISSING, dtype=np.int8) for shape in shapes]
+    inside = regions or [np.ones(shape, dtype=bool) for shape in shapes]
+    numbers: list[NDArray[Any]] = [np.zeros(shape, dtype=np.int8) for shape in shapes]
+    vectors = None
+    if priors is not None:
+        numbers, vectors = _number_vectors(priors, shapes, n_classes)
+    _require_shapes("gold labels", [each.shape for each in known], shapes)
+    _require_shapes("region of interest", [each.shape for each in inside], shapes)
     keys = [
-        [known, (region != 0).astype(np.int8), number]
-        for known, region, number in zip(golds, inside, numbers, strict=True)
+        [gold, region.view(np.int8), number]
+        for gold, region, number in zip(known, inside, numbers, strict=True)
     ]
     return keys, vectors
 
 
-def _per_case(
-    given: Any, shapes: list[tuple[int, ...]], pooled: bool, default: int, what: str
-) -> list[NDArray[Any]]:
-    if given is None:
-        return [np.full(shape, default, dtype=np.int16) for shape in shapes]
-    arrays = [np.asarray(each) for each in (given if pooled else [given])]
-    for array, shape in zip(arrays, shapes, strict=True):
-        if array.shape != shape:
-            raise InputError(Fault(f"{what}: shape {array.shape}", expected=f"{shape}"))
-    return arrays
-
-
 def _number_vectors(
-    maps: list[Any], shapes: list[tuple[int, ...]]
-) -> tuple[list[NDArray[np.int64]], NDArray[np.float64]]:
-    for prior, shape in zip(maps, shapes, strict=True):
-        if np.shape(prior)[1:] != shape:
-            raise InputError(
-                Fault(f"prior map: shape {np.shape(prior)}", expected=f"(n_classes, {shape})")
-            )
-    stacked = np.concatenate([np.asarray(m, dtype=float).reshape(len(m), -1) for m in maps], axis=1)
+    maps: list[Any], shapes: list[tuple[int, ...]], n_classes: int
+) -> tuple[list[NDArray[Any]], NDArray[np.float64]]:
+    arrays = [np.asarray(each, dtype=float) for each in maps]
+    wanted = [(n_classes, *shape) for shape in shapes]
+    _require_shapes("prior map", [each.shape for each in arrays], wanted)
+    stacked = np.concatenate([each.reshape(n_classes, -1) for each in arrays], axis=1)
     vectors, inverse = np.unique(stacked.T, axis=0, return_inverse=True)
-    ends = np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1]
+    if vectors.min() < 0 or not np.allclose(vectors.sum(1), 1, atol=1e-4):
+        raise InputError(
+            Fault("prior map is no probability", expected="values that sum to one over classes")
+        )
+    ends = np.cumsum([math.prod(shape) for shape in shapes])[:-1]
     pieces = np.split(inverse.reshape(-1), ends)
-    return [piece.reshape(shape) for piece, shape in zip(pieces, shapes, strict=True)], vectors
+    numbers = [piece.reshape(shape) for piece, shape in zip(pieces, shapes, strict=True)]
+    return numbers, vectors
 
 
 def _answers(
@@ -214,11 +249,17 @@ def decode_patterns(
     if position is not None:
         label, probability = label[position], probability[position]
     by_class = np.ascontiguousarray(probability.T.astype(np.float32))
-    maps = np.empty((len(by_class), *part.index.shape), dtype=np.float32)
-    for target, values in zip(maps, by_class, strict=True):
-        # Every index is in range; saying so spares numpy a buffered copy.
-        np.take(values, part.index, out=target, mode="clip")
-    return np.take(label.astype(np.int16), part.index, mode="clip"), maps
+    by_row = label.astype(np.int16)
+    index = part.index.reshape(-1)
+    maps = np.empty((len(by_class), index.size), dtype=np.float32)
+    labels = np.empty(index.size, dtype=np.int16)
+    for start in range(0, index.size, _BLOCK):
+        here = slice(start, start + _BLOCK)
+        # One conversion serves all maps; every index is in range, which spares numpy a copy.
+        rows = index[here].astype(np.intp)
+        for values, target in zip([*by_class, by_row], [*maps, labels], strict=True):
+            np.take(values, rows, out=target[here], mode="clip")
+    return labels.reshape(part.index.shape), maps.reshape(-1, *part.index.shape)
 
 
 def _pose_table(table: Table) -> Problem:
@@ -238,33 +279,45 @@ def _as_labels(labels: Any, rater_axis: int) -> NDArray[Any]:
         raise InputError(
             Fault(f"labels have shape {array.shape}", expected="(n_raters, *space), not empty")
         )
-    array = np.moveaxis(array, rater_axis, 0)
+    return class_indices(np.moveaxis(array, rater_axis, 0))
+
+
+def class_indices(labels: Any) -> NDArray[Any]:
+    """Return labels of any numeric type as integers, -1 where they are -1 or NaN."""
+    array = np.asarray(labels)
     if array.dtype == bool:
-        return array.astype(np.int8)
+        return array.view(np.int8)
     if np.issubdtype(array.dtype, np.floating):
-        whole = np.where(np.isnan(array), MISSING, array)
-        if not np.array_equal(whole, np.round(whole)):
-            raise InputError(
-                Fault(
-                    f"labels hold fractions such as {whole[whole != np.round(whole)].flat[0]:g}",
-                    expected="class indices, -1 or NaN where a rater did not label",
-                    fix="turn probabilities into labels before fusing them",
-                )
-            )
-        array = whole.astype(np.int64)
+        array = _whole_numbers(array)
     if not np.issubdtype(array.dtype, np.integer):
         raise InputError(
             Fault(f"labels are of type {array.dtype}", expected="integers: class indices, or -1")
         )
-    if array.dtype.kind == "i" and array.min() < MISSING:
+    if array.dtype.kind == "i" and array.min(initial=0) < MISSING:
         raise InputError(Fault(f"label {array.min()}", expected="class indices, or -1 for missing"))
     return array
+
+
+def _whole_numbers(array: NDArray[Any]) -> NDArray[np.int64]:
+    whole = np.where(np.isnan(array), MISSING, array)
+    fractions = whole[whole != np.round(whole)]
+    if fractions.size:
+        raise InputError(
+            Fault(
+                f"labels hold fractions such as {fractions[0]:g}",
+                expected="class indices, -1 or NaN where a rater did not label",
+                fix="turn probabilities into labels before fusing them",
+            )
+        )
+    return whole.astype(np.int64)
 
 
 def _n_classes(
     cases: list[NDArray[Any]], n_classes: int | None, classes: Sequence[Hashable] | None
 ) -> int:
     highest = max(int(case.max()) for case in cases)
+    if n_classes is not None and classes is not None and n_classes != len(classes):
+        raise InputError(Fault(f"{len(classes)} names for {n_classes} classes"))
     size = n_classes or (len(classes) if classes is not None else max(highest + 1, 2))
     if highest >= size:
         raise InputError(

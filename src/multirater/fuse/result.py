@@ -57,16 +57,19 @@ class FusionResult:
         """Mean diagonal of each rater's confusion matrix, (n_raters,)."""
         return np.asarray(np.diagonal(self.cm, axis1=1, axis2=2).mean(1))
 
-    def predict_proba(self, labels: Any) -> Any:
+    def predict_proba(self, labels: Any, *, rater_axis: int = 0, pooled: bool = False) -> Any:
         """Return class probabilities of new items, with the raters as they are known by now.
 
         Args:
-            labels: same form as the input of the fusion, with the same classes. Answers of raters
-                that were not seen before are left out, with a warning.
+            labels: same form as the input of the fusion, with the same classes. In a table the
+                answers of raters that were not seen before are left out, with a warning; an array
+                holds the raters of the fusion, in the same order.
+            rater_axis: the array axis that holds the raters.
+            pooled: whether `labels` is a sequence of arrays.
 
         Returns:
             Probabilities in the form of `probability`.
         """
         from multirater.fuse.predict import predict_proba
 
-        return predict_proba(self, labels)
+        return predict_proba(self, labels, rater_axis=rater_axis, pooled=pooled)

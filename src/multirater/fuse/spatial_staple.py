@@ -4,21 +4,26 @@ One confusion matrix per rater and pixel, estimated from a window around the pix
 global STAPLE acts as a prior with a fixed weight, so that a window without a class falls back on
 it. Windows overlap, so the steps are not those of an exact EM: the log-likelihood usually rises,
 but may not.
+
+Class probabilities before any label come from the same window by default. With one frequency for
+the whole image, a window that holds only background must still explain some of it as foreground,
+and takes one rater's noise for it.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from multirater.errors import Fault, InputError, MultiraterWarning
+from multirater.errors import Fault, InputError
+from multirater.fuse.advice import warn_user
 from multirater.fuse.em import confusion_of
-from multirater.fuse.fitting import Prior
+from multirater.fuse.fitting import Prior, is_map
+from multirater.fuse.problem import class_indices
 from multirater.fuse.result import FusionResult
 from multirater.fuse.staple import staple
 from multirater.types import MISSING, Labels
@@ -27,14 +32,31 @@ _TINY = 1e-30
 Map = NDArray[np.float32]
 
 
+@dataclass(frozen=True, eq=False)
+class _Belief:
+    """What holds before a window is looked at.
+
+    Attributes:
+        cm: (n_raters, true, observed), matrices of global STAPLE.
+        prior: (n_classes,).
+        local: whether the prior is estimated in each window.
+        weight: of both, as a share of the window.
+    """
+
+    cm: NDArray[np.float64]
+    prior: NDArray[np.float64]
+    local: bool
+    weight: float
+
+
 def spatial_staple(
     labels: NDArray[Any] | Labels,
     n_classes: int | None = None,
     *,
     window: float | Sequence[float] = 31,
     spacing: Sequence[float] | None = None,
-    prior: Prior = "frequency",
-    prior_weight: float = 0.5,
+    prior: Prior | Literal["local"] = "local",
+    prior_weight: float = 0.1,
     max_iter: int = 50,
     tol: float = 1e-4,
     raters: Sequence[Hashable] | None = None,
@@ -43,14 +65,16 @@ def spatial_staple(
     """Estimate the true segmentation with confusion matrices that vary over the image.
 
     Args:
-        labels: class indices (n_raters, *space), 2-D or 3-D, -1 where missing.
+        labels: class indices (n_raters, *space), -1 where missing.
         n_classes: number of classes; the largest index plus one when not given.
         window: side of the window, one number or one per axis: in millimetres when `spacing` is
             given, else in pixels.
         spacing: distance between pixels per axis, in millimetres.
-        prior: class probabilities as in `staple`, but not a map.
-        prior_weight: weight of the global matrix, as a share of the window: with 0.5 a class that
-            fills half of the window counts as much as the global matrix.
+        prior: class probabilities: `"local"`, estimated in each window, or one for the whole image
+            as in `staple`, but not a map.
+        prior_weight: weight of the global matrix (and of the global class frequencies), as a share
+            of the window: with 0.1 a class that fills a tenth of the window counts as much as the
+            global matrix.
         max_iter: largest number of steps.
         tol: mean change of the disputed pixels' probabilities at which to stop.
         raters: names of the raters.
@@ -58,35 +82,28 @@ def spatial_staple(
 
     Returns:
         A result whose `cm` summarises each rater over the whole image; `local_confusion` gives the
-        matrices of each pixel.
+        matrices of each pixel. Its `identifiability` is that of the global STAPLE it starts from.
+
+    Example:
+        >>> masks = np.zeros((3, 8, 8), dtype=np.int8)
+        >>> masks[:, 2:6, 2:6] = 1
+        >>> masks[0, :, :4] = 0
+        >>> spatial_staple(masks, window=5).label[3].tolist()
+        [0, 0, 1, 1, 1, 1, 0, 0]
     """
     if isinstance(labels, Labels):
         raters = raters or labels.raters
         labels = labels.array
-    whole = staple(labels, n_classes, prior=prior, raters=raters, classes=classes)
-    array = np.asarray(labels)
+    array = class_indices(labels)
     size = window_in_pixels(window, spacing, array.ndim - 1)
+    _require_weight(prior_weight)
+    local = isinstance(prior, str) and prior == "local"
+    whole = _global_staple(array, n_classes, "frequency" if local else prior, raters, classes)
+    belief = _Belief(whole.cm, whole.prior, local, prior_weight)
     box = _disputed_box(array, size)
     inside = array[(slice(None), *box)]
     probability = np.stack([each[box] for each in whole.probability])
-    log_prior = np.log(np.maximum(whole.prior, _TINY))
-    trace: list[float] = []
-    converged = inside.size == 0
-    while not converged and len(trace) < max_iter:
-        updated, log_likelihood = _step(
-            inside, probability, whole.cm, log_prior, size, prior_weight
-        )
-        change = float(np.abs(updated - probability).sum() / 2) / max(_n_disputed(inside), 1)
-        trace.append(log_likelihood)
-        probability = updated
-        converged = change <= tol
-    if not converged:
-        warnings.warn(
-            f"Spatial STAPLE stopped after {max_iter} iterations before it converged: the disputed "
-            f"pixels' probabilities still changed by {change:.2g} on average; raise max_iter",
-            MultiraterWarning,
-            stacklevel=2,
-        )
+    probability, trace, converged = _iterate(inside, probability, belief, size, max_iter, tol)
     return _result(whole, array, box, probability, np.array(trace), converged)
 
 
@@ -97,7 +114,7 @@ def local_confusion(
     window: float | Sequence[float] = 31,
     spacing: Sequence[float] | None = None,
     prior_cm: NDArray[np.float64] | None = None,
-    prior_weight: float = 0.5,
+    prior_weight: float = 0.1,
 ) -> Map:
     """Return one rater's confusion matrix at every pixel, (true, observed, *space).
 
@@ -109,9 +126,18 @@ def local_confusion(
         prior_cm: (n_classes, n_classes) to fall back on; the rater's matrix over the whole image
             when not given.
         prior_weight: as in `spatial_staple`.
+
+    Example:
+        >>> truth = np.array([0, 0, 1, 1, 1, 1, 1, 1])
+        >>> drawn = np.array([0, 0, 1, 1, 1, 0, 0, 0])
+        >>> cm = local_confusion(drawn, np.eye(2)[truth].T, window=3, prior_weight=1e-6)
+        >>> [f"{sensitivity:.2f}" for sensitivity in cm[1, 1]]
+        ['0.50', '1.00', '1.00', '1.00', '0.67', '0.33', '0.00', '0.00']
     """
+    label = class_indices(label)
     n_classes = len(probability)
     size = window_in_pixels(window, spacing, label.ndim)
+    _require_weight(prior_weight)
     if prior_cm is None:
         prior_cm = confusion_of(_counts(label[None], probability))[0]
     cm = np.empty((n_classes, n_classes, *label.shape), dtype=np.float32)
@@ -127,40 +153,104 @@ def window_in_pixels(
     window: float | Sequence[float], spacing: Sequence[float] | None, ndim: int
 ) -> tuple[int, ...]:
     """Return the side of the window per axis, rounded to an odd number of pixels."""
-    sides = np.broadcast_to(np.asarray(window, dtype=float), (ndim,))
-    steps = np.ones(ndim) if spacing is None else np.asarray(spacing, dtype=float)
-    if steps.shape != (ndim,) or steps.min() <= 0 or sides.min() <= 0:
+    sides = np.asarray(window, dtype=float)
+    steps = np.asarray(1.0 if spacing is None else spacing, dtype=float)
+    shapes = {sides.shape, steps.shape} - {()}
+    if shapes - {(ndim,)} or not (np.all(steps > 0) and np.all(sides > 0)):
         raise InputError(
             Fault(
                 f"window {window} with spacing {spacing}",
                 expected=f"positive numbers, one or {ndim} of each",
             )
         )
-    half = np.round((sides / steps - 1) / 2).astype(int)
-    return tuple(int(2 * max(each, 0) + 1) for each in half)
+    half = np.broadcast_to(np.floor(sides / steps / 2 + 1e-9), (ndim,))
+    return tuple(int(2 * each + 1) for each in half)
+
+
+def _require_weight(prior_weight: float) -> None:
+    if not prior_weight > 0:
+        raise InputError(
+            Fault(
+                f"prior_weight {prior_weight}",
+                expected="a positive number: without it nothing is known where a window is empty",
+            )
+        )
+
+
+def _global_staple(
+    array: NDArray[Any],
+    n_classes: int | None,
+    prior: Any,
+    raters: Sequence[Hashable] | None,
+    classes: Sequence[Hashable] | None,
+) -> FusionResult:
+    if is_map(prior):
+        raise InputError(Fault("a prior map", expected="'local', or one prior for the whole image"))
+    return staple(array, n_classes, prior=prior, raters=raters, classes=classes)
+
+
+def _iterate(
+    labels: NDArray[Any],
+    probability: Map,
+    belief: _Belief,
+    size: tuple[int, ...],
+    max_iter: int,
+    tol: float,
+) -> tuple[Map, list[float], bool]:
+    """Repeat the step until the disputed pixels settle."""
+    n_disputed = int(_disputed(labels).sum())
+    trace: list[float] = []
+    converged = n_disputed == 0
+    while not converged and len(trace) < max_iter:
+        updated, log_likelihood = _step(labels, probability, belief, size)
+        change = _distance(updated, probability) / n_disputed
+        trace.append(log_likelihood)
+        probability = updated
+        converged = change <= tol
+    if not converged:
+        warn_user(
+            f"Spatial STAPLE stopped after {max_iter} iterations before it converged: the disputed "
+            f"pixels' probabilities changed by more than {tol:g} on average; raise max_iter"
+        )
+    return probability, trace, converged
+
+
+def _distance(first: Map, second: Map) -> float:
+    """Total variation, summed over pixels; class by class to save memory."""
+    return sum(
+        float(np.abs(a - b).sum(dtype=float)) / 2 for a, b in zip(first, second, strict=True)
+    )
 
 
 def _step(
-    labels: NDArray[Any],
-    probability: Map,
-    cm: NDArray[np.float64],
-    log_prior: NDArray[np.float64],
-    size: tuple[int, ...],
-    prior_weight: float,
+    labels: NDArray[Any], probability: Map, belief: _Belief, size: tuple[int, ...]
 ) -> tuple[Map, float]:
     """Estimate local matrices from the probabilities, and new probabilities from them."""
     joint = np.empty_like(probability)
-    for true in range(len(probability)):
-        joint[true] = log_prior[true]
-        for rater, label in enumerate(labels):
-            joint[true] += _local_log(label, probability[true], cm[rater, true], size, prior_weight)
+    log_likelihood = 0.0 if not belief.local else _add_local_prior(joint, probability, belief, size)
+    for true, before in enumerate(belief.prior):
+        if not belief.local:
+            joint[true] = np.log(max(before, _TINY))
+        for label, cm in zip(labels, belief.cm, strict=True):
+            joint[true] += _local_log(label, probability[true], cm[true], size, belief.weight)
     highest = joint.max(0)
     joint -= highest
     np.exp(joint, out=joint)
     total = joint.sum(0)
     joint /= total
     np.log(total, out=total)
-    return joint, float(total.sum(dtype=float) + highest.sum(dtype=float))
+    return joint, log_likelihood + float(total.sum(dtype=float) + highest.sum(dtype=float))
+
+
+def _add_local_prior(joint: Map, probability: Map, belief: _Belief, size: tuple[int, ...]) -> float:
+    """Write log class shares of the window into `joint`; return what normalises them, summed."""
+    whole = np.full(joint.shape[1:], belief.weight, dtype=np.float32)
+    for target, values, before in zip(joint, probability, belief.prior, strict=True):
+        share = _window_mean(values.copy(), size)
+        whole += share
+        share += np.float32(belief.weight * before)
+        np.log(np.maximum(share, _TINY, out=share), out=target)
+    return -float(np.log(whole, out=whole).sum(dtype=float))
 
 
 def _local_log(
@@ -175,6 +265,8 @@ def _local_log(
     total = np.full(label.shape, prior_weight, dtype=np.float32)
     for observed, fallback in enumerate(cm_row):
         here = label == observed
+        if not here.any():
+            continue
         share = _window_mean(np.where(here, probability, np.float32(0)), size)
         total += share
         share += np.float32(prior_weight * fallback)
@@ -186,7 +278,7 @@ def _local_log(
 
 
 def _window_mean(values: NDArray[Any], size: tuple[int, ...]) -> Map:
-    """Mean over the window; outside the image counts as zero, which ratios of means ignore."""
+    """Mean over the window, in place; outside counts as zero, which ratios of means ignore."""
     from scipy.ndimage import uniform_filter1d
 
     values = np.ascontiguousarray(values, dtype=np.float32)
@@ -204,10 +296,6 @@ def _disputed(labels: NDArray[Any]) -> NDArray[np.bool_]:
     for label in labels:
         result |= (label != high) & (label != MISSING)
     return result
-
-
-def _n_disputed(labels: NDArray[Any]) -> int:
-    return int(_disputed(labels).sum())
 
 
 def _disputed_box(labels: NDArray[Any], size: tuple[int, ...]) -> tuple[slice, ...]:
@@ -234,7 +322,7 @@ def _result(
     """Put the box back into the whole, and count each rater's confusions over the image."""
     full = whole.probability
     full[(slice(None), *box)] = probability
-    label = np.where(whole.label == MISSING, MISSING, full.argmax(0)).astype(np.int16)
+    label, n_ties = _most_probable(full, whole.label != MISSING)
     counts = _counts(labels, full)
     return replace(
         whole,
@@ -245,8 +333,22 @@ def _result(
         log_likelihood=trace,
         n_iter=len(trace),
         converged=converged,
+        n_ties=n_ties,
         method="spatial-staple",
     )
+
+
+def _most_probable(probability: Map, known: NDArray[np.bool_]) -> tuple[NDArray[np.int16], int]:
+    """Return the most probable class, -1 where unknown, and how many known pixels are ties."""
+    highest = probability.max(0)
+    label = np.full(highest.shape, MISSING, dtype=np.int16)
+    tied = np.zeros(highest.shape, dtype=bool)
+    for k, values in enumerate(probability):
+        first = values == highest
+        tied |= first & (label != MISSING)
+        label[first & (label == MISSING)] = k
+    label[~known] = MISSING
+    return label, int((tied & known).sum())
 
 
 def _counts(labels: NDArray[Any], probability: NDArray[np.floating[Any]]) -> NDArray[np.float64]:

@@ -24,7 +24,7 @@ def staple(
     dirichlet: float = 0.0,
     disputed_only: bool = False,
     max_iter: int = 1000,
-    tol: float = 1e-12,
+    tol: float = 1e-13,
     start: FusionResult | None = None,
     **inputs: Unpack[Inputs],
 ) -> FusionResult:

@@ -91,9 +91,19 @@ def encode_table(
     return Table(answers, tasks, rater_names, class_names)
 
 
+def rater_columns(frame: pd.DataFrame) -> list[Hashable]:
+    """Return the columns of a wide table that hold a rater's answers: all but the task's name."""
+    return [name for name in frame.columns if name not in COLUMNS["task"]]
+
+
 def _melt(frame: pd.DataFrame) -> pd.DataFrame:
-    """Turn a wide table into a long one; every task stays, answered or not."""
-    wide = frame.rename_axis(index="task", columns="rater")
+    """Turn a wide table into a long one; every task stays, answered or not.
+
+    Tasks are named by a column for them, else by the index.
+    """
+    task = next((name for name in COLUMNS["task"] if name in frame.columns), None)
+    named = frame if task is None else frame.set_index(task)
+    wide = named[rater_columns(named)].rename_axis(index="task", columns="rater")
     stacked = wide.melt(ignore_index=False, value_name="label").reset_index()
     return stacked[["task", "rater", "label"]]
 
@@ -124,7 +134,7 @@ def _label_codes(
     if len(unknown):
         raise InputError(
             Fault(
-                f"label {unknown.iloc[0]!r} in row {unknown.index[0]}",
+                f"label {unknown.tolist()[0]!r} in row {unknown.index[0]}",
                 expected=f"one of {', '.join(map(str, classes))}",
                 fix="mend the label or add it to the classes",
             )
@@ -147,4 +157,14 @@ def _gold_codes(
     gold: Mapping[Any, Any] | pd.Series[Any],
 ) -> NDArray[np.int64]:
     known = pd.Series(gold).reindex(tasks)
-    return _index(classes).get_indexer(pd.Index(known)).astype(np.int64)
+    codes = _index(classes).get_indexer(pd.Index(known)).astype(np.int64)
+    unknown = known[(codes == MISSING) & known.notna().to_numpy()]
+    if len(unknown):
+        raise InputError(
+            Fault(
+                f"gold label {unknown.tolist()[0]!r} of task {unknown.index[0]}",
+                expected=f"one of {', '.join(map(str, classes))}",
+                fix="mend the label or add it to the classes",
+            )
+        )
+    return codes

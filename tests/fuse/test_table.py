@@ -1,0 +1,115 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from multirater import fuse
+from multirater.errors import InputError
+from multirater.fuse.table import encode_table, long_columns
+
+pytestmark = pytest.mark.filterwarnings("ignore::multirater.errors.MultiraterWarning")
+
+LONG = pd.DataFrame(
+    {
+        "question": ["q2", "q1", "q2", "q1"],
+        "worker": ["w1", "w1", "w2", "w3"],
+        "answer": ["no", "yes", "yes", "yes"],
+    }
+)
+
+
+def _dense(table):
+    """Answers as {(task, rater): label}, by name."""
+    n_classes = len(table.classes)
+    rows, columns = table.answers.matrix.nonzero()
+    return {
+        (table.tasks[row], table.raters[column // n_classes]): table.classes[column % n_classes]
+        for row, column in zip(rows, columns, strict=True)
+    }
+
+
+def test_a_long_table_keeps_every_answer():
+    table = encode_table(LONG)
+    assert list(table.tasks) == ["q2", "q1"]
+    assert table.tasks.name == "question"
+    assert table.raters == ("w1", "w2", "w3")
+    assert table.classes == ("no", "yes")
+    assert _dense(table) == {
+        ("q2", "w1"): "no",
+        ("q1", "w1"): "yes",
+        ("q2", "w2"): "yes",
+        ("q1", "w3"): "yes",
+    }
+
+
+def test_a_wide_table_holds_the_same():
+    wide = LONG.pivot(index="question", columns="worker", values="answer")
+    assert _dense(encode_table(wide)) == _dense(encode_table(LONG))
+
+
+def test_a_wide_table_may_name_its_tasks_in_a_column():
+    wide = pd.DataFrame({"task": ["t1", "t2"], "anna": [0, 1], "ben": [0, np.nan]})
+    table = encode_table(wide)
+    assert table.raters == ("anna", "ben")
+    assert list(table.tasks) == ["t1", "t2"]
+    assert table.classes == (0, 1)
+    assert _dense(table) == {("t1", "anna"): 0, ("t2", "anna"): 1, ("t1", "ben"): 0}
+
+
+def test_a_task_without_answers_stays():
+    wide = pd.DataFrame({"a": [0, np.nan, 1], "b": [0, np.nan, 1]}, index=["x", "y", "z"])
+    result = fuse.dawid_skene(wide)
+    assert list(result.label.index) == ["x", "y", "z"]
+    assert np.isnan(result.label["y"])
+    assert result.probability.loc["y"].to_numpy() == pytest.approx(result.prior)
+
+
+def test_minus_one_nan_and_none_are_missing():
+    for value in (-1, np.nan, None):
+        table = LONG.assign(answer=[0, 1, 1, value])
+        encoded = encode_table(table)
+        assert encoded.classes == (0, 1)
+        assert encoded.answers.matrix.nnz == 3
+
+
+def test_chosen_raters_and_classes_set_the_order():
+    table = encode_table(LONG, raters=["w3", "w1"], classes=["yes", "no", "unsure"])
+    assert table.raters == ("w3", "w1")
+    assert table.classes == ("yes", "no", "unsure")
+    assert ("q2", "w2") not in _dense(table)
+    assert _dense(table)["q1", "w3"] == "yes"
+
+
+def test_number_of_classes_counts_labels_nobody_gave():
+    table = LONG.assign(answer=[0, 1, 1, 3])
+    assert fuse.dawid_skene(table, 5).cm.shape == (3, 5, 5)
+
+
+def test_the_table_is_not_changed():
+    table = LONG.assign(answer=[0, 1, -1, 1])
+    before = table.copy()
+    fuse.dawid_skene(table, gold={"q1": 1})
+    pd.testing.assert_frame_equal(table, before)
+
+
+@pytest.mark.parametrize(
+    ("table", "options", "message"),
+    [
+        (LONG.drop(columns="worker"), {}, "no rater"),
+        (LONG.drop(columns="answer"), {}, "no label"),
+        (LONG.iloc[:0], {}, "no rows"),
+        (LONG, {"classes": ["yes"]}, "label 'no' in row 0"),
+        (
+            LONG,
+            {"classes": ["yes", "no"], "gold": {"q1": "maybe"}},
+            "gold label 'maybe' of task q1",
+        ),
+    ],
+)
+def test_tables_that_cannot_be_read(table, options, message):
+    with pytest.raises(InputError, match=message):
+        encode_table(table, **options)
+
+
+def test_columns_have_several_names():
+    assert long_columns(LONG) == ("question", "worker", "answer")
+    assert long_columns(pd.DataFrame({"anna": [1], "ben": [0]})) is None
