@@ -20,13 +20,18 @@ if TYPE_CHECKING:
     from multirater import fuse, io, metrics, nn, samples, simulate
     from multirater.dataset_agreement import agreement
     from multirater.dataset_info import info
+    from multirater.evaluation import evaluate
     from multirater.io import dataset_from_arrays, read_dataset, write_dataset
+    from multirater.training import predict, train
 
 _HOMES = {
     "agreement": "multirater.dataset_agreement",
     "dataset_from_arrays": "multirater.io",
+    "evaluate": "multirater.evaluation",
     "info": "multirater.dataset_info",
+    "predict": "multirater.training",
     "read_dataset": "multirater.io",
+    "train": "multirater.training",
     "write_dataset": "multirater.io",
 }
 _FOLDERS = ("fuse", "io", "metrics", "nn", "samples", "simulate")
@@ -34,14 +39,17 @@ _FOLDERS = ("fuse", "io", "metrics", "nn", "samples", "simulate")
 __all__ = [
     "agreement",
     "dataset_from_arrays",
+    "evaluate",
     "fuse",
     "info",
     "io",
     "metrics",
     "nn",
+    "predict",
     "read_dataset",
     "samples",
     "simulate",
+    "train",
     "write_dataset",
 ]
 

@@ -57,9 +57,7 @@ def encode_patterns(labels: NDArray[Any] | Sequence[NDArray[Any]]) -> Patterns:
         codes = _mixed_radix(rows, low, base, np.min_scalar_type(n_codes - 1))
         table = _count(codes, n_codes)
         present = np.flatnonzero(table)
-        position = np.zeros(n_codes, dtype=np.min_scalar_type(max(len(present) - 1, 0)))
-        position[present] = np.arange(len(present))
-        index, counts = _take(position, codes), table[present]
+        index, counts = _renumber(codes, present, n_codes), table[present]
         columns = np.stack(np.unravel_index(present, base), axis=1) + np.asarray(low)
     else:
         columns, index, counts = _by_sorting(rows)
@@ -92,7 +90,9 @@ def _mixed_radix(
         block = codes[start : start + _BLOCK]
         for row, least, size in zip(rows, low, base, strict=True):
             if size > 1:
-                block *= dtype.type(size)
+                # Up to the first varying rater all codes are zero, and `size` may not fit yet.
+                if block.any():
+                    block *= dtype.type(size)
                 # The shift cannot overflow: a code is smaller than the product of the bases.
                 digit = row[start : start + _BLOCK].astype(dtype, casting="unsafe")
                 if least:
@@ -102,6 +102,12 @@ def _mixed_radix(
 
 
 def _count(codes: NDArray[Any], n_codes: int) -> NDArray[np.int64]:
+    if codes.dtype == np.uint8 and codes.size >= _BLOCK:
+        # Counting neighbours two at a time halves the work.
+        even = codes.size // 2 * 2
+        pairs = np.bincount(codes[:even].view(np.uint16), minlength=1 << 16).reshape(256, 256)
+        rest = np.bincount(codes[even:], minlength=256)
+        return np.asarray((pairs.sum(0) + pairs.sum(1) + rest)[:n_codes])
     table = np.zeros(n_codes, dtype=np.int64)
     step = max(_BLOCK, n_codes)
     for start in range(0, codes.size, step):
@@ -109,7 +115,12 @@ def _count(codes: NDArray[Any], n_codes: int) -> NDArray[np.int64]:
     return table
 
 
-def _take(position: NDArray[Any], codes: NDArray[Any]) -> NDArray[Any]:
+def _renumber(codes: NDArray[Any], present: NDArray[np.int64], n_codes: int) -> NDArray[Any]:
+    """Number the codes that occur without gaps; nothing to do when all of them do."""
+    if len(present) == n_codes:
+        return codes
+    position = np.zeros(n_codes, dtype=np.min_scalar_type(max(len(present) - 1, 0)))
+    position[present] = np.arange(len(present))
     index = np.empty(codes.size, dtype=position.dtype)
     for start in range(0, codes.size, _BLOCK):
         index[start : start + _BLOCK] = position[codes[start : start + _BLOCK]]

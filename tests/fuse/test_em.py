@@ -6,7 +6,14 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from multirater import fuse
-from multirater.fuse.em import confusion_of
+from multirater.fuse.em import (
+    confusion_of,
+    expected_counts,
+    log_likelihood_of,
+    posterior_counts,
+    posterior_of,
+)
+from multirater.fuse.problem import pose
 
 pytestmark = pytest.mark.filterwarnings("ignore::multirater.errors.MultiraterWarning")
 
@@ -104,12 +111,43 @@ def test_rows_of_a_table_equal_uncompressed_items(plant, long_table, dense_em):
     assert np.allclose(result.cm, dense.cm, rtol=0, atol=1e-9)
 
 
-def test_rows_of_several_blocks_equal_their_patterns(plant, long_table):
-    _, labels = plant(6, n_items=40_000, n_raters=4, n_classes=2, missing=0.2)
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_rows_of_several_blocks_equal_their_patterns(missing, plant, long_table):
+    """With and without the same number of answers in every row."""
+    _, labels = plant(6, n_items=40_000, n_raters=4, n_classes=2, missing=missing)
     result = fuse.dawid_skene(long_table(labels), raters=range(4), max_iter=3, tol=-1.0)
     together = fuse.dawid_skene(labels, max_iter=3, tol=-1.0)
     assert np.allclose(result.cm, together.cm, rtol=0, atol=1e-9)
     assert result.log_likelihood == pytest.approx(together.log_likelihood, rel=1e-12)
+
+
+@pytest.mark.parametrize("with_gold", [False, True])
+def test_products_too_small_for_floats(with_gold, plant):
+    """A hundred raters who are hardly ever wrong, of whom half contradict the others."""
+    truth, labels = plant(8, n_raters=100, n_items=300, skill=(0.999, 1.0))
+    labels[50:, -3:] = (labels[50:, -3:] + 1) % 3
+    gold = np.where(np.arange(300) < 20, truth, -1) if with_gold else None
+    result = fuse.staple(labels, gold=gold)
+    assert np.isfinite(result.log_likelihood).all()
+    log_joint = np.log(result.prior) + sum(
+        np.log(cm)[:, label].T for cm, label in zip(result.cm, labels, strict=True)
+    )
+    assert log_joint.min() < -745  # exp of this is zero
+    expected = np.exp(log_joint - np.logaddexp.reduce(log_joint, axis=1, keepdims=True))
+    assert np.allclose(result.predict_proba(labels).T, expected, atol=1e-6)
+    assert np.array_equal(result.label[:-3], truth[:-3])
+
+
+def test_log_likelihood_alone_equals_that_of_the_step(plant):
+    _, labels = plant(9, missing=0.3)
+    answers = pose(labels).answers
+    cm = np.random.default_rng(0).dirichlet(np.ones(3), (5, 3))
+    prior = np.array([0.2, 0.3, 0.5])
+    counts, mass, log_likelihood = expected_counts(answers, cm, prior)
+    assert log_likelihood_of(answers, cm, prior) == pytest.approx(log_likelihood, rel=1e-12)
+    posterior = posterior_of(answers, cm, prior)
+    assert np.allclose(posterior_counts(answers, posterior), counts)
+    assert np.allclose(answers.weight @ posterior, mass)
 
 
 def test_relative_tolerance_decides_when_to_stop(plant):

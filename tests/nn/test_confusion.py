@@ -74,3 +74,20 @@ def test_only_the_raters_present_get_gradients(head):
     for parameter in head.parameters():
         touched = parameter.grad.flatten(1).abs().sum(1) > 0
         assert touched.tolist() == [False, False, True, False]
+
+
+def test_pixel_columns_have_the_gradient_of_the_matrices():
+    """The hand-written backward pass against autograd through the full matrices."""
+    head = trained(heads()["pixel"])
+    features = torch.randn(2, N_FEATURES, 4, 5, dtype=torch.float64, requires_grad=True)
+    labels = torch.randint(-1, 3, (2, 2, 4, 5))
+    weights = torch.randn(2, 2, 3, 4, 5, dtype=torch.float64)
+
+    def gradients(columns):
+        loss = (columns.log_likelihood * weights).sum() + (columns.trace**2).sum()
+        return torch.autograd.grad(loss, [features, head.weight, head.bias])
+
+    fast = gradients(head.columns(features, labels, [2, 0]))
+    slow = gradients(columns_of(head(features, [2, 0]), labels))
+    for one, other in zip(fast, slow, strict=True):
+        assert torch.allclose(one, other)

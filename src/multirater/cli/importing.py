@@ -50,6 +50,9 @@ def lidc(
     ct: Annotated[
         Path | None, typer.Option(help="Folder with the CT series.", show_default=False)
     ] = None,
+    margin: Annotated[
+        float, typer.Option(min=0, help="Millimetres around the drawings to keep.")
+    ] = 5.0,
     workers: Workers = ALL_CORES,
     overwrite: Overwrite = False,
 ) -> None:
@@ -73,4 +76,14 @@ def lidc(
         wanted = (int(low), int(high or low))
     except ValueError:
         raise InputError(Fault(f"--readers {readers}", expected="4, or 2-4")) from None
-    print(import_lidc(found, output, readers=wanted, ct=ct, overwrite=overwrite, workers=workers))
+    print(
+        import_lidc(
+            found,
+            output,
+            readers=wanted,
+            ct=ct,
+            margin_mm=margin,
+            overwrite=overwrite,
+            workers=workers,
+        )
+    )

@@ -99,9 +99,9 @@ def train(
     run goes on with --resume RUN.
     """
     import multirater
-    from multirater.train import TrainConfig
-    from multirater.train import resume as go_on
-    from multirater.train import train as begin
+    from multirater.training import TrainConfig
+    from multirater.training import resume as go_on
+    from multirater.training import train as begin
 
     dataset = multirater.read_dataset(data)
     if (output is None) == (resume is None):
@@ -156,7 +156,7 @@ def predict(
     ] = False,
 ) -> None:
     """Segment images with a trained network."""
-    from multirater.train.predict import predict as run_prediction
+    from multirater.training.prediction import predict as run_prediction
 
     print(
         run_prediction(

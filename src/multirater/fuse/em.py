@@ -225,7 +225,7 @@ class _Model:
         The log factor, one per row or zero, has been taken out of both.
         """
         if self.deep:
-            joint = np.asarray(block.matrix @ self.column_log)
+            joint: Array = block.matrix @ self.column_log
             with np.errstate(divide="ignore"):
                 joint += np.log(_prior_of_rows(answers, block.rows, self.prior))
             highest = joint.max(1)
@@ -237,11 +237,10 @@ class _Model:
             joint *= _prior_of_rows(answers, block.rows, self.prior)
         return joint, np.einsum("jt,t->j", joint, self.left_out), 0.0
 
-
     def _likelihood(self, block: Block) -> Array:
         """Return P(answers | class), (n, n_classes)."""
         if block.columns is None:
-            likelihood = np.asarray(block.matrix @ self.column_log)
+            likelihood: Array = block.matrix @ self.column_log
             return np.exp(likelihood, out=likelihood)
         # Multiplying what each answer picks is quicker than the exponential of a sum.
         first, *others = block.columns.T

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -114,6 +115,48 @@ class GlobalConfusion(ConfusionHead):
         return log_cm[(None, ..., *([None] * (features.ndim - 2)))]
 
 
+class _PickColumns(torch.autograd.Function):
+    """Columns of softmax-normalised matrices, without building the matrices.
+
+    What autograd would keep and pass over several times, matrices at every pixel, is passed over
+    once in each direction: that is most of what a confusion head costs.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, logits: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+        """Return log columns (B, R, L, *space) and trace (B, R, *space).
+
+        Args:
+            ctx: of autograd.
+            logits: (B, R, true, observed, *space).
+            labels: (B, R, *space), -1 where missing.
+        """
+        norm = torch.logsumexp(logits, dim=3)
+        index = labels.clamp(min=0)[:, :, None, None].expand(
+            -1, -1, logits.shape[2], 1, *labels.shape[2:]
+        )
+        missing = (labels == MISSING)[:, :, None]
+        picked = (logits.gather(3, index)[:, :, :, 0] - norm).masked_fill_(missing, 0.0)
+        right = (torch.diagonal(logits, dim1=2, dim2=3).movedim(-1, 2) - norm).exp_()
+        ctx.save_for_backward(logits, norm, labels, right)
+        return picked, right.sum(2)
+
+    @staticmethod
+    def backward(ctx: Any, grad_picked: Tensor, grad_trace: Tensor) -> tuple[Tensor, None]:
+        """Softmax's own gradient: what was picked minus what was expected."""
+        logits, norm, labels, right = ctx.saved_tensors
+        grad_picked = grad_picked.masked_fill((labels == MISSING)[:, :, None], 0.0)
+        grad_right = right * grad_trace[:, :, None]
+        grad = (logits - norm[:, :, :, None]).exp_()
+        grad *= -(grad_picked + grad_right)[:, :, :, None]
+        torch.diagonal(grad, dim1=2, dim2=3).add_(grad_right.movedim(2, -1))
+        index = labels.clamp(min=0)[:, :, None, None].expand(
+            -1, -1, logits.shape[2], 1, *labels.shape[2:]
+        )
+        grad.scatter_add_(3, index, grad_picked[:, :, :, None])
+        return grad, None
+
+
 class PixelConfusion(ConfusionHead):
     """One matrix per rater and pixel, a linear function of the features.
 
@@ -135,10 +178,24 @@ class PixelConfusion(ConfusionHead):
 
     def forward(self, features: Tensor, raters: Sequence[int] | None = None) -> Tensor:
         """Return log matrices (B, R, true, observed, *space)."""
-        wanted = self._wanted(raters)
-        logits = rater_maps(features, self.weight[wanted], self.bias[wanted])
-        shape = (len(features), len(wanted), self.n_classes, self.n_classes, *features.shape[2:])
-        return functional.log_softmax(logits.reshape(shape), dim=3)
+        return functional.log_softmax(self._logits(features, self._wanted(raters)), dim=3)
+
+    def columns(
+        self,
+        features: Tensor,
+        labels: Tensor,
+        raters: Sequence[int],
+        truth: Tensor | None = None,
+    ) -> Columns:
+        """Return what the labels single out, without keeping any matrix."""
+        logits = self._logits(features, list(raters))
+        picked, trace = _PickColumns.apply(logits, labels)  # type: ignore[no-untyped-call]
+        return Columns(picked, trace)
+
+    def _logits(self, features: Tensor, raters: list[int]) -> Tensor:
+        maps = rater_maps(features, self.weight[raters], self.bias[raters])
+        sizes = (len(features), len(raters), self.n_classes, self.n_classes)
+        return maps.reshape(*sizes, *features.shape[2:])
 
 
 class LowRankConfusion(ConfusionHead):

@@ -82,6 +82,29 @@ class Segmenter(nn.Module):
         return []
 
 
+def batch_loss(segmenter: Segmenter, image: Tensor, groups: Sequence[Labelled]) -> RaterLoss:
+    """Return the mean loss over all labels of a batch, whoever gave them.
+
+    Args:
+        segmenter: the network.
+        image: (B, channels, *space).
+        groups: the labels of the first cases, then of the next, and so on: cases without labels
+            come last. In this order the features are cut apart without a copy.
+    """
+    features = segmenter.features(image)
+    sizes = [len(group.labels) for group in groups]
+    parts = features.split([*sizes, len(features) - sum(sizes)])  # type: ignore[no-untyped-call]
+    nll, trace, n_labels = features.new_zeros(()), features.new_zeros(()), 0
+    for part, group in zip(parts, groups, strict=False):
+        loss = segmenter.loss(part, group)
+        size = group.labels.shape[0] * group.labels.shape[1]
+        nll, trace, n_labels = nll + loss.nll * size, trace + loss.trace * size, n_labels + size
+    if not groups:
+        # A batch without labels still touches the network: every process takes the same steps.
+        nll = features.sum() * 0.0
+    return RaterLoss(nll / max(n_labels, 1), trace / max(n_labels, 1))
+
+
 class RaterSegmenter(Segmenter):
     """Backbone, truth head and rater head.
 

@@ -17,8 +17,8 @@ from multirater.nn.confusion import (
 )
 from multirater.nn.prob_unet import ProbabilisticUNet
 from multirater.nn.segmenter import RaterSegmenter, Segmenter, SeparateSegmenters
-from multirater.train.config import TrainConfig
-from multirater.train.targets import Prepare, as_they_are, fused, on_truth
+from multirater.training.config import TrainConfig
+from multirater.training.targets import Prepare, as_they_are, fused, on_truth
 
 
 @dataclass(frozen=True)

@@ -31,9 +31,9 @@ from multirater.io.naming import file_names
 from multirater.io.suffixes import WRITABLE, suffix_of
 from multirater.nn.segmenter import Segmenter
 from multirater.progress import track
-from multirater.train.config import TrainConfig
-from multirater.train.run import RunData, read_run
-from multirater.train.samples import normalise
+from multirater.training.config import TrainConfig
+from multirater.training.run import RunData, read_run
+from multirater.training.samples import normalise
 from multirater.types import Case, Dataset, Geometry, Image, LabelMap
 
 RATER = "network"

@@ -28,11 +28,11 @@ from multirater.errors import Fault, InputError
 from multirater.io.atomic import replacing
 from multirater.io.survey import Survey, survey
 from multirater.nn.segmenter import Segmenter
-from multirater.train.callbacks import Curves, StopWhenDiverged
-from multirater.train.config import TrainConfig, read_config, write_config
-from multirater.train.data import RaterData
-from multirater.train.methods import Shape, training_method
-from multirater.train.module import SegmentationModule
+from multirater.training.callbacks import Curves, StopWhenDiverged
+from multirater.training.config import TrainConfig, read_config, write_config
+from multirater.training.data import RaterData
+from multirater.training.methods import Shape, training_method
+from multirater.training.module import SegmentationModule
 from multirater.types import Classes, Dataset, LabelClass
 
 CONFIG, DATA, CHECKPOINTS, CURVES = "config.json", "data.json", "checkpoints", "curves.csv"
@@ -143,7 +143,7 @@ def _fit(found: Survey, target: Path, config: TrainConfig) -> Run:
     trainer.fit(module, data, ckpt_path=str(last) if last.exists() else None)
     if _is_first_process():
         # Imported here: describing raters reads the run that this module writes.
-        from multirater.train.raters import write_rater_table
+        from multirater.training.raters import write_rater_table
 
         write_rater_table(target, found.dataset)
     score = best.best_model_score

@@ -8,9 +8,9 @@ import lightning
 import torch
 from torch import Tensor
 
-from multirater.nn.segmenter import Labelled, RaterLoss, Segmenter
-from multirater.train.batches import Batch
-from multirater.train.config import TrainConfig
+from multirater.nn.segmenter import Labelled, RaterLoss, Segmenter, batch_loss
+from multirater.training.batches import Batch
+from multirater.training.config import TrainConfig
 
 
 class SegmentationModule(lightning.LightningModule):
@@ -68,24 +68,21 @@ class SegmentationModule(lightning.LightningModule):
 
     def _losses(self, batch: Batch) -> RaterLoss:
         """Mean over all labels of the batch, whoever gave them."""
-        features = self.segmenter.features(batch.image)
-        nll, trace, n_labels = features.new_zeros(()), features.new_zeros(()), 0
+        groups, first = [], 0
         for group in batch.groups:
-            whole = len(group.cases) == len(features)
-            labelled = Labelled(
-                group.labels,
-                group.raters,
-                batch.truth if whole else batch.truth[group.cases],
-                self.class_weight,
-                with_confusion=not self.is_warming_up,
-                likelihood=self.config.likelihood,
+            after = first + len(group.labels)
+            groups.append(
+                Labelled(
+                    group.labels,
+                    group.raters,
+                    batch.truth[first:after],
+                    self.class_weight,
+                    with_confusion=not self.is_warming_up,
+                    likelihood=self.config.likelihood,
+                )
             )
-            part = self.segmenter.loss(features if whole else features[group.cases], labelled)
-            size = group.labels.shape[0] * group.labels.shape[1]
-            nll, trace, n_labels = nll + part.nll * size, trace + part.trace * size, n_labels + size
-        # A batch without labels still touches the network, so that every process takes the step.
-        nothing = features.sum() * 0.0
-        return RaterLoss(nll / max(n_labels, 1) + nothing, trace / max(n_labels, 1))
+            first = after
+        return batch_loss(self.segmenter, batch.image, groups)
 
     def configure_optimizers(self) -> Any:
         """Adam with a one-cycle schedule; the matrices have a rate of their own."""

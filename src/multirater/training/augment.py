@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from multirater.train.samples import Sample
+from multirater.training.samples import Sample
 from multirater.types import MISSING
 
 _OUTSIDE = 1

@@ -11,10 +11,10 @@ from torch.utils.data import DataLoader
 from torch.utils.data import Dataset as TorchDataset
 
 from multirater.errors import Fault, InputError
-from multirater.train.augment import augment
-from multirater.train.batches import Batch, BatchOrder, collate
-from multirater.train.config import TrainConfig
-from multirater.train.samples import (
+from multirater.training.augment import augment
+from multirater.training.batches import Batch, BatchOrder, collate
+from multirater.training.config import TrainConfig
+from multirater.training.samples import (
     Sample,
     SampleCache,
     chosen_view,

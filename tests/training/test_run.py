@@ -13,9 +13,9 @@ from multirater.errors import InputError
 from multirater.io import dataset_from_arrays, read_dataset, read_image, write_dataset
 from multirater.samples import digits_dataset
 from multirater.simulate import simulate_dataset
-from multirater.train import TrainConfig, read_run, resume, train
-from multirater.train.methods import METHODS
-from multirater.train.predict import Predictor, predict
+from multirater.training import TrainConfig, read_run, resume, train
+from multirater.training.methods import METHODS
+from multirater.training.prediction import Predictor, predict
 
 SMALL = {"channels": (4, 8), "n_features": 4, "epochs": 2, "batch_size": 4, "accelerator": "cpu"}
 
@@ -84,7 +84,7 @@ def test_the_best_checkpoint_is_the_one_with_the_lowest_held_out_loss(run_folder
 def test_an_interrupted_run_arrives_at_the_same_weights(data, tmp_path, monkeypatch):
     config = TrainConfig(method="cm", **{**SMALL, "epochs": 4, "augment": True})
     train(data, tmp_path / "whole", config)
-    from multirater.train.module import SegmentationModule
+    from multirater.training.module import SegmentationModule
 
     original = SegmentationModule.training_step
 
@@ -123,7 +123,7 @@ def test_two_processes_take_the_same_steps_as_one(data, tmp_path):
         """
         import sys
         from multirater.io import read_dataset
-        from multirater.train import TrainConfig, train
+        from multirater.training import TrainConfig, train
         settings = dict(channels=(4, 8), n_features=4, epochs=2, batch_size=4, accelerator="cpu")
         config = TrainConfig(method="cm", devices=int(sys.argv[3]), **settings)
         train(read_dataset(sys.argv[1]), sys.argv[2], config)
@@ -166,7 +166,7 @@ def test_predictions_are_files_in_the_family_of_the_image(data, run_folder, tmp_
 
 
 def test_large_images_go_through_in_windows(run_folder, monkeypatch):
-    from multirater.train import predict as module
+    from multirater.training import prediction as module
 
     image = np.random.default_rng(0).normal(size=(1, 40, 48)).astype(np.float32)
     predictor = Predictor(run_folder)
@@ -225,7 +225,7 @@ def test_wrong_names_and_folders_are_refused(data, tmp_path, run_folder):
 
 
 def test_a_diverging_loss_stops_with_an_explanation(data, tmp_path, monkeypatch):
-    from multirater.train.module import SegmentationModule
+    from multirater.training.module import SegmentationModule
 
     original = SegmentationModule.training_step
 

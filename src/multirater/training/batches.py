@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.utils.data import Sampler
 
-from multirater.train.samples import Sample
+from multirater.training.samples import Sample
 
 
 @dataclass
@@ -18,12 +18,10 @@ class LabelGroup:
     """Cases of a batch that the same raters labelled.
 
     Attributes:
-        cases: (G,), positions in the batch.
         raters: positions in the data set's raters.
         labels: (G, len(raters), *space), -1 where missing.
     """
 
-    cases: Tensor
     raters: tuple[int, ...]
     labels: Tensor
 
@@ -34,8 +32,9 @@ class Batch:
 
     Attributes:
         image: (B, channels, *space).
-        groups: the labels. A dense batch has one group; with one label per image there are as many
-            as raters in the batch. Raters who labelled nothing do not appear.
+        groups: the labels of the first cases, then of the next, and so on; cases without labels
+            come last. A dense batch has one group; with one label per image there are as many as
+            raters in the batch.
         truth: (B, *space), -1 where unknown.
     """
 
@@ -45,29 +44,25 @@ class Batch:
 
     def to(self, device: torch.device) -> Batch:
         """Return the batch on a device."""
-        groups = [
-            LabelGroup(group.cases.to(device), group.raters, group.labels.to(device))
-            for group in self.groups
-        ]
+        groups = [LabelGroup(group.raters, group.labels.to(device)) for group in self.groups]
         return Batch(self.image.to(device), groups, self.truth.to(device))
 
 
 def collate(samples: Sequence[Sample]) -> Batch:
-    """Stack samples of one size."""
-    by_raters: dict[tuple[int, ...], list[int]] = {}
-    for number, sample in enumerate(samples):
-        if sample.raters:
-            by_raters.setdefault(sample.raters, []).append(number)
+    """Stack samples of one size, those of the same raters side by side."""
+    by_raters: dict[tuple[int, ...], list[Sample]] = {}
+    for sample in samples:
+        by_raters.setdefault(sample.raters, []).append(sample)
+    unlabelled = by_raters.pop((), [])
     groups = [
         LabelGroup(
-            torch.tensor(numbers),
-            raters,
-            torch.from_numpy(np.stack([samples[n].labels for n in numbers]).astype(np.int64)),
+            raters, torch.from_numpy(np.stack([each.labels for each in group]).astype(np.int64))
         )
-        for raters, numbers in by_raters.items()
+        for raters, group in by_raters.items()
     ]
-    image = torch.from_numpy(np.stack([sample.image for sample in samples]))
-    truth = torch.from_numpy(np.stack([sample.truth for sample in samples]).astype(np.int64))
+    ordered = [sample for group in by_raters.values() for sample in group] + unlabelled
+    image = torch.from_numpy(np.stack([sample.image for sample in ordered]))
+    truth = torch.from_numpy(np.stack([sample.truth for sample in ordered]).astype(np.int64))
     return Batch(image, groups, truth)
 
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from multirater.fuse.rater_table import rater_table
 from multirater.io.atomic import replacing
 from multirater.progress import track
-from multirater.train.data import split_cases
-from multirater.train.predict import Prediction, Predictor
+from multirater.training.data import split_cases
+from multirater.training.prediction import Prediction, Predictor
 from multirater.types import Case, Dataset
 
 

@@ -1,0 +1,154 @@
+"""What a training step costs: ratios to the same U-Net with plain cross-entropy, from one run.
+
+    python benchmarks/step.py
+    python benchmarks/step.py --quick
+
+CPU time is the median over steps, the two kinds taking turns, so that whatever else the machine
+does weighs on both. Memory is what autograd keeps for the backward pass, counted tensor by tensor.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable
+
+import torch
+
+from multirater.nn.backbone import build_backbone, n_parameters
+from multirater.nn.confusion import GlobalConfusion, LowRankConfusion, PixelConfusion
+from multirater.nn.segmenter import Labelled, RaterSegmenter, batch_loss
+
+N_FEATURES = 32
+
+
+def build(n_classes: int, confusion=None) -> RaterSegmenter:
+    """The default U-Net with a rater head."""
+    torch.manual_seed(0)
+    backbone = build_backbone("unet", ndim=2, n_channels=1, n_features=N_FEATURES)
+    return RaterSegmenter(
+        backbone, n_features=N_FEATURES, n_classes=n_classes, ndim=2, confusion=confusion
+    )
+
+
+def labels_of(batch: int, n_labels: int, size: int, n_classes: int) -> torch.Tensor:
+    """Random labels (batch, n_labels, size, size)."""
+    generator = torch.Generator().manual_seed(1)
+    return torch.randint(0, n_classes, (batch, n_labels, size, size), generator=generator)
+
+
+def total_loss(model: RaterSegmenter, image, groups) -> torch.Tensor:
+    """Likelihood and trace of labels grouped by who gave them, as in training."""
+    loss = batch_loss(model, image, groups)
+    return loss.nll + 0.01 * loss.trace
+
+
+def step(model: RaterSegmenter, image, groups, optimizer) -> None:
+    """One step of training."""
+    optimizer.zero_grad(set_to_none=True)
+    total_loss(model, image, groups).backward()
+    optimizer.step()
+
+
+def kept_bytes(model: RaterSegmenter, image, groups) -> int:
+    """Bytes that autograd keeps between forward and backward, each storage once."""
+    seen: dict[int, int] = {}
+
+    def pack(tensor):
+        storage = tensor.untyped_storage()
+        seen[storage.data_ptr()] = storage.nbytes()
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        kept = total_loss(model, image, groups)
+    del kept
+    return sum(seen.values())
+
+
+def compare(kinds: dict[str, Callable[[], None]], repeats: int) -> dict[str, float]:
+    """Median CPU seconds of each kind, in turns."""
+    times: dict[str, list[float]] = {name: [] for name in kinds}
+    for _ in range(repeats + 1):
+        for name, run in kinds.items():
+            start = time.process_time()
+            run()
+            times[name].append(time.process_time() - start)
+    return {name: statistics.median(each[1:]) for name, each in times.items()}
+
+
+def group(raters, labels: torch.Tensor) -> Labelled:
+    """Labels of some raters, as training hands them to a segmenter."""
+    truth = torch.full_like(labels[:, 0], -1)
+    return Labelled(labels, raters, truth, None, True, "marginal")
+
+
+def dense(batch: int, n_raters: int, size: int, n_classes: int) -> list[Labelled]:
+    """Every rater labels every image."""
+    return [group(range(n_raters), labels_of(batch, n_raters, size, n_classes))]
+
+
+def one_each(batch: int, n_raters: int, size: int, n_classes: int) -> list[Labelled]:
+    """One label per image, each by another rater as far as there are enough."""
+    labels = labels_of(batch, 1, size, n_classes)
+    cases: dict[int, list[int]] = {}
+    for case in range(batch):
+        cases.setdefault(case * 7 % n_raters, []).append(case)
+    return [group((rater,), labels[each]) for rater, each in cases.items()]
+
+
+def plain(batch: int, size: int, n_classes: int) -> list[Labelled]:
+    """One label per image, taken for the truth."""
+    return [group((0,), labels_of(batch, 1, size, n_classes))]
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="smaller images, fewer repeats")
+    arguments = parser.parse_args()
+    batch, size, repeats = (4, 96, 3) if arguments.quick else (8, 192, 5)
+    n_classes, n_raters = 4, 5
+    image = torch.randn(batch, 1, size, size)
+    print(f"torch {torch.__version__}, batch {batch}, {size} x {size}, {n_classes} classes")
+    setups = {
+        "cross-entropy": (build(n_classes), plain(batch, size, n_classes)),
+        "cm pixel, 5 dense raters": (
+            build(n_classes, PixelConfusion(n_raters, n_classes, N_FEATURES)),
+            dense(batch, n_raters, size, n_classes),
+        ),
+        "cm pixel, one label": (
+            build(n_classes, PixelConfusion(n_raters, n_classes, N_FEATURES)),
+            one_each(batch, n_raters, size, n_classes),
+        ),
+        "cm pixel, one label of 200 raters": (
+            build(n_classes, PixelConfusion(200, n_classes, N_FEATURES)),
+            one_each(batch, 200, size, n_classes),
+        ),
+        "cm global, 5 dense raters": (
+            build(n_classes, GlobalConfusion(n_raters, n_classes)),
+            dense(batch, n_raters, size, n_classes),
+        ),
+        "cm low rank 1, 5 dense raters": (
+            build(n_classes, LowRankConfusion(n_raters, n_classes, N_FEATURES)),
+            dense(batch, n_raters, size, n_classes),
+        ),
+    }
+    runs = {}
+    for name, (model, groups) in setups.items():
+        optimizer = torch.optim.Adam(model.parameters())
+        runs[name] = lambda m=model, g=groups, o=optimizer: step(m, image, g, o)
+    seconds = compare(runs, repeats)
+    memory = {name: kept_bytes(model, image, groups) for name, (model, groups) in setups.items()}
+    base = "cross-entropy"
+    print(f"{'':36}{'CPU s':>8}{'time':>8}{'memory':>8}{'parameters':>12}")
+    for name, (model, _) in setups.items():
+        print(
+            f"{name:36}{seconds[name]:8.2f}{seconds[name] / seconds[base]:7.2f}x"
+            f"{memory[name] / memory[base]:7.2f}x{n_parameters(model):12d}"
+        )
+    print("targets: 5 dense raters 1.25x time and 1.3x memory; one label 1.1x time")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,135 @@
+"""The verb evaluate."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+
+import typer
+
+from multirater.cli.data import opened
+from multirater.cli.options import ALL_CORES, Csv, Json, Overwrite, Seed, Split, Workers
+from multirater.cli.tables import plain, print_json, print_table
+from multirater.errors import Fault, InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from multirater.types import Dataset
+
+    Result: TypeAlias = tuple[dict[str, Any], list[tuple[pd.DataFrame, str]]]
+    """What machines get by name, and the tables people see with their titles."""
+
+
+def evaluate(
+    predictions: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Folder written by predict or fuse; several (one per seed) give mean and std.",
+            show_default=False,
+        ),
+    ],
+    reference: Annotated[
+        Path | None,
+        typer.Option(
+            help="Data set with truth or labels; the truth in the predictions' table if left out.",
+            show_default=False,
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Also write to this .json or .csv file."),
+    ] = None,
+    level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
+    resamples: Annotated[int, typer.Option(help="Draws behind the intervals.")] = 1000,
+    split: Split = "",
+    seed: Seed = 0,
+    json: Json = False,
+    csv: Csv = False,
+    workers: Workers = ALL_CORES,
+    overwrite: Overwrite = False,
+) -> None:
+    """Compare predictions with the truth and the raters: Dice, IoU, confusion, consensus."""
+    if output is not None:
+        _require_writable(output, overwrite)
+    known = None if reference is None else opened(reference, split)
+    seeds = [opened(each, split if known is None else "") for each in predictions]
+    if len(seeds) > 1:
+        content, shown = _several(seeds, known, workers)
+    else:
+        draws: dict[str, Any] = {"level": level, "n_resamples": resamples, "seed": seed}
+        content, shown = _one(seeds[0], known, workers, draws)
+    if output is not None:
+        _write(content, output, overwrite)
+    if json:
+        print_json(content)
+    elif csv:
+        content["scores"].to_csv(sys.stdout)
+    else:
+        for table, title in shown:
+            print_table(table, title)
+
+
+def _one(
+    predictions: Dataset, known: Dataset | None, workers: int, draws: dict[str, Any]
+) -> Result:
+    from multirater.evaluation.scoring import evaluate
+    from multirater.progress import say
+
+    found = evaluate(predictions, known, workers=workers, **draws)
+    for note in found.notes:
+        say(f"note: {note}")
+    shown = [(found.scores, f"Means over cases, with {found.level:.0%} intervals")]
+    if len(found.raters):
+        shown.append((_wide(found.raters), "Each rater"))
+    if found.groups.drop(index="unknown")["n_cases"].any():
+        shown.append((found.groups, "By consensus level"))
+    return {each.name: getattr(found, each.name) for each in fields(found)}, shown
+
+
+def _several(seeds: list[Dataset], known: Dataset | None, workers: int) -> Result:
+    from multirater.evaluation.scoring import evaluate_many
+
+    table = evaluate_many({"predictions": seeds}, known, workers=workers).droplevel("method")
+    title = f"Mean and standard deviation over {len(seeds)} predictions"
+    return {"scores": table}, [(table, title)]
+
+
+def _wide(raters: pd.DataFrame) -> pd.DataFrame:
+    """One row per rater, one column per measure over all classes."""
+    value = raters["value"].xs("all", level="class")
+    measures = list(dict.fromkeys(value.index.get_level_values("measure")))
+    names = list(dict.fromkeys(value.index.get_level_values("rater")))
+    return value.unstack("measure").loc[names, measures].rename_axis(columns=None)
+
+
+def _write(content: dict[str, Any], path: Path, overwrite: bool) -> None:
+    from json import dumps
+
+    from multirater.io.atomic import replacing
+
+    with replacing(path, overwrite=overwrite) as temporary:
+        if path.suffix.lower() == ".csv":
+            content["scores"].to_csv(temporary)
+        else:
+            text = dumps(plain(content), indent=2, allow_nan=False)
+            temporary.write_text(text + "\n", encoding="utf-8")
+
+
+def _require_writable(path: Path, overwrite: bool) -> None:
+    """Refuse before the work rather than after it."""
+    if path.suffix.lower() not in (".json", ".csv"):
+        raise InputError(
+            Fault(
+                f"results cannot be written as {path.suffix or 'a file without suffix'}",
+                expected=".json (everything) or .csv (the scores)",
+                fix="rename the output",
+                file=str(path),
+            )
+        )
+    if path.exists() and not overwrite:
+        raise InputError(
+            Fault("already exists", fix="choose another file, or --overwrite", file=str(path))
+        )

@@ -1,0 +1,93 @@
+"""Handlers of the verb import for the data sets of Zhang 2020."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from multirater.cli.options import ALL_CORES, Data, Output, Overwrite, Seed, Workers
+
+Kind = Literal["masks", "classes"]
+Grade = Literal["both", "HGG", "LGG"]
+
+
+def mnist(
+    source: Annotated[Path, typer.Argument(help="Folder with the idx files, .gz or not.")],
+    output: Output,
+    kind: Annotated[
+        Kind, typer.Option(help="Truth: where the digit is, or which digit it is.")
+    ] = "masks",
+    train: Annotated[
+        int | None, typer.Option(min=0, help="The first so many only.", show_default=False)
+    ] = None,
+    test: Annotated[
+        int | None, typer.Option(min=0, help="The first so many only.", show_default=False)
+    ] = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Make a data set of MNIST: digits with their masks as truth, and no raters.
+
+    `multirater simulate` gives it raters.
+    """
+    from multirater.io.recipes import import_mnist
+
+    print(import_mnist(source, output, kind=kind, n_train=train, n_test=test, overwrite=overwrite))
+
+
+def ms_lesion(
+    source: Annotated[Path, typer.Argument(help="Folder with training01, training02, ...")],
+    output: Output,
+    truth: Annotated[
+        int | None,
+        typer.Option(min=1, max=2, help="Rater to take for the truth too.", show_default=False),
+    ] = None,
+    seed: Seed = 0,
+    overwrite: Overwrite = False,
+) -> None:
+    """Make a data set of the ISBI 2015 MS lesion challenge: four modalities, two raters.
+
+    The files stay where they are.
+    """
+    from multirater.io.recipes import import_ms_lesion
+
+    print(import_ms_lesion(source, output, truth=truth, seed=seed, overwrite=overwrite))
+
+
+def brats(
+    source: Annotated[Path, typer.Argument(help="Folder with HGG and LGG.")],
+    output: Output,
+    grade: Annotated[Grade, typer.Option(help="High or low grade only.")] = "both",
+    seed: Seed = 0,
+    overwrite: Overwrite = False,
+) -> None:
+    """Make a data set of BraTS 2019: four modalities, 192 x 192 pixels in plane, truth only.
+
+    `multirater simulate` gives it raters.
+    """
+    from multirater.io.recipes import import_brats
+    from multirater.io.recipes.brats import GRADES
+
+    grades = GRADES if grade == "both" else (grade,)
+    print(import_brats(source, output, grades=grades, seed=seed, overwrite=overwrite))
+
+
+def lidc_crops(
+    source: Data,
+    output: Output,
+    isotropic: Annotated[
+        bool, typer.Option("--isotropic", help="1 mm between slices too, not in plane only.")
+    ] = False,
+    seed: Seed = 0,
+    workers: Workers = ALL_CORES,
+    overwrite: Overwrite = False,
+) -> None:
+    """Cut what `import lidc --ct` made into slices of 180 x 180 mm, where a reader drew."""
+    from multirater.io.recipes import import_lidc_crops
+
+    print(
+        import_lidc_crops(
+            source, output, isotropic=isotropic, seed=seed, workers=workers, overwrite=overwrite
+        )
+    )

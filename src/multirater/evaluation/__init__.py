@@ -1,0 +1,6 @@
+"""Predictions and references in, one table of results out; arrays only."""
+
+from multirater.evaluation.result import Evaluation
+from multirater.evaluation.scoring import evaluate, evaluate_many
+
+__all__ = ["Evaluation", "evaluate", "evaluate_many"]

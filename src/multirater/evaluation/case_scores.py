@@ -1,0 +1,302 @@
+"""Everything that is measured on one case: its prediction against what is known of it."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multirater.errors import Fault, InputError, MultiraterWarning
+from multirater.evaluation.consensus import consensus_level
+from multirater.evaluation.predictions import PredictedCase
+from multirater.fuse import majority_vote
+from multirater.io.grid import is_default, size_text
+from multirater.metrics import confusion_counts, confusion_rms_error, energy_distance
+from multirater.metrics.overlap import Overlap, overlap_of_counts
+from multirater.simulate import true_confusion
+from multirater.types import Case, Geometry, LabelMap
+
+ALL = "all"
+"""Stands for all classes: of an overlap, the mean over those but the first that occur."""
+
+OVERLAPS: dict[str, Overlap] = {"Dice": "dice", "IoU": "iou"}
+VOTE, EACH, DRAWN = " with majority vote", " with raters", " of predicted raters"
+DRAWN_BY_ONE = " of predicted rater"
+CM_RMSE = "CM RMSE"
+CONSENSUS, PREDICTED_CONSENSUS = "consensus", "predicted consensus"
+
+_BLOCK = 1 << 18
+"""Pixels whose confusion matrices are compared at a time: volumes do not fit in memory at once."""
+
+Key: TypeAlias = tuple[str, str]
+"""A measure and a class."""
+
+Arrays: TypeAlias = dict[str, NDArray[np.int16]]
+"""Label maps (*space) by rater."""
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreJob:
+    """What holds for all cases; sent to every process.
+
+    Attributes:
+        classes: names by index.
+        by_vote: compare with the majority vote, because no case has a truth.
+        match_raters: of the predicted raters, compare those with each other who labelled the case;
+            all of them when the predictions know none of the raters by name (samples).
+        cm: matrices [true, observed] by rater, for raters without maps.
+    """
+
+    classes: tuple[str, ...]
+    by_vote: bool
+    match_raters: bool
+    cm: Mapping[str, NDArray[np.float64]]
+
+
+@dataclass(eq=False)
+class CaseScores:
+    """What was measured on a case.
+
+    Attributes:
+        name: of the case.
+        values: by measure and class.
+        raters: the same for each rater who labelled the case.
+        counts: pixels [true, observed] of each rater, where the truth is known.
+        cm_sums: sums over the same pixels of the predicted matrices' rows of the true class.
+        faults: why the case could not be measured.
+    """
+
+    name: str
+    values: dict[Key, float] = field(default_factory=dict)
+    raters: dict[str, dict[Key, float]] = field(default_factory=dict)
+    counts: dict[str, NDArray[Any]] = field(default_factory=dict)
+    cm_sums: dict[str, NDArray[np.float64]] = field(default_factory=dict)
+    faults: tuple[Fault, ...] = ()
+
+
+def score_case(pair: tuple[Case, PredictedCase], job: ScoreJob) -> CaseScores:
+    """Measure one case; what is wrong with it comes back as faults, for all to be told at once.
+
+    Args:
+        pair: the case of the reference, and what was predicted for it.
+        job: what holds for all cases.
+    """
+    case, predicted = pair
+    try:
+        return _score(case, predicted, job)
+    except InputError as error:
+        return CaseScores(case.name, faults=error.at(case=case.name).faults)
+
+
+def _score(case: Case, predicted: PredictedCase, job: ScoreJob) -> CaseScores:
+    label = predicted.label.read()
+    truth = case.read_truth()
+    labels = {rater: case.read_label(rater) for rater in case.labels}
+    drawn = {rater: source.read() for rater, source in predicted.raters.items()}
+    for others in ({"(truth)": truth} if truth is not None else {}, labels, drawn):
+        _require_fit(label, others)
+    real = {rater: each.array for rater, each in labels.items()}
+    guessed = {rater: each.array for rater, each in drawn.items()}
+    found = CaseScores(case.name)
+    if truth is not None:
+        found.values.update(compare(truth.array, label.array, job.classes))
+    if real and job.by_vote:
+        vote = _vote(real, len(job.classes))
+        found.values.update(_named(compare(vote, label.array, job.classes), VOTE))
+    _against_raters(found, label.array, real, guessed, job)
+    if label.array.ndim:
+        _as_sets(found, real, guessed, job.match_raters)
+    if truth is not None:
+        _confusion(found, truth.array, real, predicted, job)
+    return found
+
+
+def compare(
+    reference: NDArray[Any], predicted: NDArray[Any], classes: Sequence[str]
+) -> dict[Key, float]:
+    """Dice and IoU of each class and in all; for single class labels, whether they are the same.
+
+    Args:
+        reference: class indices (*space), -1 where not labelled.
+        predicted: same shape and rule.
+        classes: names by index.
+
+    Returns:
+        By measure and class. Rules as in `metrics.dice_score`: a class that neither map holds
+        counts 1, but not in the mean.
+
+    Example:
+        >>> found = compare(np.array([0, 1, 1, 0]), np.array([0, 1, 0, 0]), ["background", "a"])
+        >>> round(found["Dice", "all"], 3), round(found["IoU", "background"], 3)
+        (0.667, 0.667)
+    """
+    counts = confusion_counts(reference, predicted, len(classes))
+    if reference.ndim == 0:
+        return {("accuracy", ALL): float(np.trace(counts)) if counts.any() else math.nan}
+    wanted: dict[str, int | None] = {ALL: None} | {name: k for k, name in enumerate(classes)}
+    return {
+        (measure, name): overlap_of_counts(counts, score, foreground)
+        for measure, score in OVERLAPS.items()
+        for name, foreground in wanted.items()
+    }
+
+
+def squared_cm_error(
+    truth: NDArray[Any], label: NDArray[Any], cm: NDArray[Any]
+) -> tuple[float, int]:
+    """Compare a rater's predicted matrices with the true ones, over the rows that are known.
+
+    Args:
+        truth: class indices (*space).
+        label: what the rater drew, (*space).
+        cm: predicted matrices (true, observed, *space), or (true, observed) for all pixels.
+
+    Returns:
+        The sum of squared differences, and the number of entries behind it. The root of their
+        ratio is `metrics.confusion_rms_error` of `simulate.true_confusion`.
+
+    Example:
+        >>> squares, n = squared_cm_error(np.array([0, 1]), np.array([0, 0]), np.eye(2))
+        >>> round(squares, 6), n
+        (2.0, 4)
+    """
+    n_classes = len(cm)
+    true, observed = truth.ravel(), label.ravel()
+    maps = cm.reshape(n_classes, n_classes, -1)
+    total, n_entries = 0.0, 0
+    for start in range(0, true.size, _BLOCK):
+        part = slice(start, start + _BLOCK)
+        known = np.moveaxis(true_confusion(true[part], observed[part], n_classes), -1, 0)
+        guess = np.moveaxis(maps if maps.shape[-1] == 1 else maps[..., part], -1, 0)
+        n = int(np.isfinite(known).sum())
+        if n:
+            rms = confusion_rms_error(known, np.broadcast_to(guess, known.shape))
+            total, n_entries = total + rms**2 * n, n_entries + n
+    return total, n_entries
+
+
+def _against_raters(
+    found: CaseScores, label: NDArray[Any], real: Arrays, guessed: Arrays, job: ScoreJob
+) -> None:
+    """Compare the prediction, and the prediction of each rater, with what the rater drew."""
+    each = {rater: compare(drawing, label, job.classes) for rater, drawing in real.items()}
+    own = {
+        rater: compare(real[rater], guess, job.classes)
+        for rater, guess in guessed.items()
+        if rater in real
+    }
+    for rater, values in each.items():
+        found.raters[rater] = values | _named(own.get(rater, {}), DRAWN_BY_ONE)
+    found.values.update(_named(_mean(each.values()), EACH))
+    found.values.update(_named(_mean(own.values()), DRAWN))
+
+
+def _as_sets(found: CaseScores, real: Arrays, guessed: Arrays, match_raters: bool) -> None:
+    """Compare raters and predicted raters as sets: their distance, and how far each agrees."""
+    if match_raters:
+        guessed = {rater: guess for rater, guess in guessed.items() if rater in real}
+    for name, arrays in ((CONSENSUS, real), (PREDICTED_CONSENSUS, guessed)):
+        if arrays:
+            found.values[name, ALL] = consensus_level(_stacked(arrays))
+    if real and guessed:
+        for measure, distance in OVERLAPS.items():
+            value = energy_distance(_stacked(real), _stacked(guessed), distance=distance)
+            found.values[f"energy distance ({measure})", ALL] = value
+
+
+def _confusion(
+    found: CaseScores, truth: NDArray[Any], real: Arrays, predicted: PredictedCase, job: ScoreJob
+) -> None:
+    """Compare each rater's predicted confusion matrices with what the rater made of the truth."""
+    total, n_entries = 0.0, 0
+    for rater, label in real.items():
+        found.counts[rater] = confusion_counts(truth, label, len(job.classes))
+        if truth.ndim == 0:
+            continue  # of a single answer the true matrix is not known
+        try:
+            cm = _predicted_cm(rater, truth.shape, predicted, job)
+            if cm is None:
+                continue
+            squares, n = squared_cm_error(truth, label, cm)
+        except InputError as error:
+            raise error.at(rater=rater, file=predicted.confusion.get(rater)) from None
+        if n:
+            found.raters[rater][CM_RMSE, ALL] = math.sqrt(squares / n)
+            total, n_entries = total + squares, n_entries + n
+        if rater in predicted.confusion:
+            found.cm_sums[rater] = _row_sums(truth, label, cm)
+    if n_entries:
+        found.values[CM_RMSE, ALL] = math.sqrt(total / n_entries)
+
+
+def _predicted_cm(
+    rater: str, space: tuple[int, ...], predicted: PredictedCase, job: ScoreJob
+) -> NDArray[Any] | None:
+    if rater in predicted.confusion:
+        return predicted.read_confusion(rater, space)
+    return job.cm.get(rater)
+
+
+def _row_sums(
+    truth: NDArray[Any], label: NDArray[Any], cm: NDArray[np.float32]
+) -> NDArray[np.float64]:
+    """Sum, over the pixels of each true class that the rater labelled, the row of that class."""
+    return np.stack(
+        [
+            cm[true][:, (truth == true) & (label >= 0)].sum(axis=1, dtype=np.float64)
+            for true in range(len(cm))
+        ]
+    )
+
+
+def _vote(real: Arrays, n_classes: int) -> NDArray[np.int16]:
+    with warnings.catch_warnings():
+        # What a vote says of the raters is of no interest here.
+        warnings.simplefilter("ignore", MultiraterWarning)
+        return np.asarray(majority_vote(_stacked(real), n_classes).label)
+
+
+def _stacked(arrays: Arrays) -> NDArray[np.int16]:
+    return np.stack(list(arrays.values()))
+
+
+def _named(values: Mapping[Key, float], suffix: str) -> dict[Key, float]:
+    return {(f"{measure}{suffix}", name): value for (measure, name), value in values.items()}
+
+
+def _mean(of: Iterable[Mapping[Key, float]]) -> dict[Key, float]:
+    """Mean of each value over raters, without those who share no pixel with the prediction."""
+    each = list(of)
+    known = {
+        key: [values[key] for values in each if not math.isnan(values[key])]
+        for key in (each[0] if each else ())
+    }
+    return {key: sum(some) / len(some) if some else math.nan for key, some in known.items()}
+
+
+def _require_fit(label: LabelMap, others: Mapping[str, LabelMap]) -> None:
+    for rater, other in others.items():
+        if other.array.shape != label.array.shape:
+            found, expected = (f"size {size_text(each.array.shape)}" for each in (other, label))
+        elif not _same_place(other.geometry, label.geometry):
+            found, expected = str(other.geometry), str(label.geometry)
+        else:
+            continue
+        raise InputError(
+            Fault(
+                f"label has {found}",
+                expected=f"{expected}, as the prediction",
+                fix="predict on the images that the labels were drawn on",
+                rater=rater,
+            )
+        )
+
+
+def _same_place(one: Geometry, other: Geometry) -> bool:
+    """Whether two grids agree; a format that says nothing about the world agrees with all."""
+    return is_default(one) or is_default(other) or one.is_close(other)

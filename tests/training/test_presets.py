@@ -1,0 +1,39 @@
+"""The numbers of Table 7 of Zhang 2020."""
+
+import pytest
+
+from multirater.errors import InputError
+from multirater.training.config import TrainConfig
+from multirater.training.presets import PRESETS, preset
+
+TABLE_7 = {  # learning rate, epochs, batch size, weight of the trace
+    "mnist": (1e-4, 60, 2, 0.7),
+    "ms-lesion": (1e-4, 55, 2, 0.7),
+    "brats": (1e-4, 60, 8, 1.5),
+    "lidc": (1e-4, 75, 4, 0.9),
+}
+
+
+@pytest.mark.parametrize("name", TABLE_7)
+def test_what_is_printed(name):
+    config = TrainConfig(**preset(name))
+    printed = (config.learning_rate, config.epochs, config.batch_size, config.trace_weight)
+    assert printed == TABLE_7[name]
+    assert config.confusion_learning_rate == config.learning_rate
+    assert (config.method, config.confusion, config.augment) == ("cm", "pixel", True)
+    assert tuple(config.channels) == (32, 64, 128, 256)
+
+
+def test_volumes_are_seen_as_slices():
+    views = {name: preset(name)["view"] for name in PRESETS}
+    assert views == {"mnist": "2d", "ms-lesion": "slices", "brats": "slices", "lidc": "2d"}
+
+
+def test_a_preset_can_be_changed_without_changing_the_next():
+    preset("mnist")["epochs"] = 1
+    assert preset("mnist")["epochs"] == 60
+
+
+def test_an_unknown_name_is_told_with_the_known_ones():
+    with pytest.raises(InputError, match=r"no preset 'cifar'(.|\n)*mnist, ms-lesion, brats, lidc"):
+        preset("cifar")
