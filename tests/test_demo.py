@@ -8,25 +8,27 @@ from multirater.io import read_dataset
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
     folder = tmp_path_factory.mktemp("demo") / "demo"
-    return folder, list(run_demo(folder, n_cases=20))
+    return folder, list(run_demo(folder, n_cases=18, epochs=2))
 
 
 def test_tables_tell_good_from_poor(finished):
-    _, [(raters, _), (methods, _)] = finished
+    _, [(raters, _), (fused, _), (networks, _)] = finished
     assert raters.loc["good", "Dice"] > raters.loc["over", "Dice"] > raters.loc["blank", "Dice"]
-    assert methods.loc["majority-vote", "Dice"] > 0.85
+    assert fused.loc["majority-vote", "Dice"] > 0.85
+    assert networks["Dice"].between(0, 1).all()
 
 
 def test_every_step_is_left_on_disk(finished):
     folder, _ = finished
-    assert len(read_dataset(folder / "data")) == 20
-    assert read_dataset(folder / "staple").raters == ("staple",)
+    assert len(read_dataset(folder / "data")) == 24
+    assert read_dataset(folder / "fused" / "staple").raters == ("staple",)
+    assert len(read_dataset(folder / "networks" / "cm" / "predictions")) == 6
 
 
 def test_a_second_demo_replaces_the_first_but_nothing_else(finished, tmp_path):
     folder, _ = finished
-    list(run_demo(folder, n_cases=10))
-    assert len(read_dataset(folder / "data")) == 10
+    next(run_demo(folder, n_cases=10))
+    assert len(read_dataset(folder / "data")) == 13
     (tmp_path / "mine.txt").touch()
     with pytest.raises(InputError, match="not a demo"):
-        list(run_demo(tmp_path, n_cases=10))
+        next(run_demo(tmp_path, n_cases=10))

@@ -1,4 +1,4 @@
-"""The whole way through on built-in data: digits, five simulated raters, fusion, evaluation."""
+"""The whole way through on built-in data: digits, five simulated raters, fusion, training."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from shutil import rmtree
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from multirater.errors import Fault, InputError, MultiraterWarning
@@ -19,29 +19,76 @@ from multirater.samples import digits_dataset
 from multirater.simulate import simulate_dataset
 from multirater.types import Dataset
 
-METHODS = ("majority-vote", "staple", "spatial-staple")
+FUSIONS: dict[str, dict[str, Any]] = {
+    "majority-vote": {},
+    "staple": {},
+    "staple, disputed pixels of all cases": {"pooled": True, "options": {"disputed_only": True}},
+    "spatial-staple": {},
+}
+NETWORKS = {"network on majority vote": "mode", "network with confusion matrices": "cm"}
 _MARKER = "made-by-multirater-demo"
 
 
 def run_demo(
-    folder: Path, *, n_cases: int = 300, seed: int = 0
+    folder: Path, *, n_cases: int = 600, epochs: int = 6, seed: int = 0
 ) -> Iterator[tuple[pd.DataFrame, str]]:
-    """Simulate, fuse and evaluate; yield the tables to show with their titles."""
+    """Simulate, fuse, train and evaluate; yield the tables to show with their titles.
+
+    Args:
+        folder: where everything goes.
+        n_cases: digits to train on; a third as many are kept for testing.
+        epochs: of training.
+        seed: of everything random.
+    """
     _start_afresh(folder)
-    say(f"1. {n_cases} handwritten digits as images to segment; the truth is known")
-    truth = digits_dataset(n_train=n_cases, n_test=0)
+    n_test = max(n_cases // 3, 1)
+    say(f"1. {n_cases} handwritten digits to learn from, {n_test} to test on; the truth is known")
+    truth = digits_dataset(n_train=n_cases, n_test=n_test)
     say("2. five simulated raters label every digit: good, over, under, wrong, blank")
     write_dataset(simulate_dataset(truth, seed=seed), folder / "data")
     data = read_dataset(folder / "data")
     yield rater_dice(data), "Raters against the truth"
+    yield _fuse(data.split("train"), folder), "Fused labels against the truth"
+    table = _train(data, folder, epochs, seed)
+    yield table, "Networks against the truth, on images they have not seen"
+
+
+def _fuse(data: Dataset, folder: Path) -> pd.DataFrame:
     rows = []
-    for number, method in enumerate(METHODS, start=3):
-        say(f"{number}. fusing the raters' labels by {method}, without looking at the truth")
+    for number, (name, settings) in enumerate(FUSIONS.items(), start=3):
+        say(f"{number}. fusing the raters' labels by {name}, without looking at the truth")
+        target, method = (
+            folder / "fused" / name.replace(", ", "-").replace(" ", "-"),
+            name.split(",")[0],
+        )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", MultiraterWarning)
-            fuse_dataset(data, folder / method, method=method)
-        rows.append(rater_dice(read_dataset(folder / method)))
-    yield pd.concat(rows).rename_axis("method"), "Fused labels against the truth"
+            fuse_dataset(data, target, method=method, **settings)
+        rows.append(rater_dice(read_dataset(target)).set_axis([name]))
+    return pd.concat(rows).rename_axis("method")
+
+
+def _train(data: Dataset, folder: Path, epochs: int, seed: int) -> pd.DataFrame:
+    from multirater.training import TrainConfig, predict, train
+
+    rows = []
+    first = 3 + len(FUSIONS)
+    for number, (name, method) in enumerate(NETWORKS.items(), start=first):
+        say(f"{number}. training a {name}, then segmenting the test images")
+        target = folder / "networks" / method
+        config = TrainConfig(
+            method=method,
+            channels=(16, 32, 64),
+            n_features=16,
+            batch_size=32,
+            epochs=epochs,
+            accelerator="cpu",
+            seed=seed,
+        )
+        train(data, target, config)
+        predict(target, data.split("test"), target / "predictions")
+        rows.append(rater_dice(read_dataset(target / "predictions")).set_axis([name]))
+    return pd.concat(rows).rename_axis("method")
 
 
 def rater_dice(dataset: Dataset) -> pd.DataFrame:
@@ -49,10 +96,9 @@ def rater_dice(dataset: Dataset) -> pd.DataFrame:
     rows = []
     for rater in dataset.raters:
         drawn = [case for case in dataset if rater in case.labels and case.truth is not None]
-        truths = [case.read_truth() for case in drawn]
+        truths = [truth.array for case in drawn if (truth := case.read_truth()) is not None]
         labels = [case.read_label(rater).array for case in drawn]
-        known = [np.asarray(truth.array) for truth in truths if truth is not None]
-        found = case_interval(dice_score, known, labels)
+        found = case_interval(dice_score, truths, labels)
         rows.append({"rater": rater, "Dice": found.value, "low": found.low, "high": found.high})
     return pd.DataFrame(rows).set_index("rater")
 

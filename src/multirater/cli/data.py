@@ -121,7 +121,7 @@ def convert(
 
 def demo(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder to write.")] = Path("demo"),
-    cases: Annotated[int, typer.Option(min=10, help="Digits to use.")] = 300,
+    cases: Annotated[int, typer.Option(min=10, help="Digits to learn from.")] = 600,
     seed: Seed = 0,
 ) -> None:
     """Run the whole way on built-in digits with five simulated raters."""
