@@ -9,6 +9,7 @@ import typer
 
 from multirater.cli.options import ALL_CORES, Json, Output, Overwrite, Workers
 from multirater.cli.tables import print_json, print_table
+from multirater.errors import Fault, InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,7 +24,8 @@ def fuse(
     method: Annotated[
         str,
         typer.Option(
-            help="mean, majority-vote, staple, spatial-staple, dawid-skene, one-coin or mace."
+            help="mean, majority-vote, staple, spatial-staple, dawid-skene, one-coin, mace, or "
+            "learned (with --run)."
         ),
     ] = "staple",
     pooled: Annotated[
@@ -32,6 +34,10 @@ def fuse(
     probability: Annotated[
         bool, typer.Option("--probability", help="Also write class probabilities.")
     ] = False,
+    run: Annotated[
+        Path | None,
+        typer.Option(help="Run folder of a trained network, for learned.", show_default=False),
+    ] = None,
     window: Annotated[
         float | None,
         typer.Option(help="Window of spatial-staple in millimetres.", show_default=False),
@@ -63,7 +69,20 @@ def fuse(
         options["prior"] = _prior(prior)
     if disputed_only:
         options["disputed_only"] = True
-    if is_answer_table(data):
+    if (method == "learned") != (run is not None):
+        raise InputError(Fault("--method learned and --run RUN belong together"))
+    if run is not None:
+        from multirater.training.posterior import fuse_by_network
+
+        done = fuse_by_network(
+            run,
+            multirater.read_dataset(data),
+            output,
+            probability=probability,
+            resume=resume,
+            overwrite=overwrite,
+        )
+    elif is_answer_table(data):
         done = fuse_table(data, output, method=method, options=options, overwrite=overwrite)
     else:
         done = fuse_dataset(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,23 @@ class PooledFit:
 
 
 @dataclass(frozen=True, eq=False)
+class FusedCase:
+    """One fused case: label and probability maps, and what it says about the raters."""
+
+    label: NDArray[np.int16]
+    probability: NDArray[np.float32]
+    counts: NDArray[np.float64]
+    n_iter: int
+    converged: bool
+    n_ties: int
+    messages: list[str]
+
+
+CaseFuser: TypeAlias = Callable[[Case, Labels], FusedCase]
+"""A way to fuse one case that is not a function of its labels alone; it must be picklable."""
+
+
+@dataclass(frozen=True, eq=False)
 class CaseJob:
     """How to fuse each case; sent to every process."""
 
@@ -45,7 +62,8 @@ class CaseJob:
     folder: Path
     file_names: Mapping[str, str]
     write_probability: bool
-    pooled: PooledFit | None
+    pooled: PooledFit | None = None
+    fuser: CaseFuser | None = None
 
 
 @dataclass(frozen=True)
@@ -69,21 +87,13 @@ class CaseRecord:
         return asdict(self)
 
 
-@dataclass(frozen=True, eq=False)
-class _Fused:
-    label: NDArray[np.int16]
-    probability: NDArray[np.float32]
-    counts: NDArray[np.float64]
-    n_iter: int
-    converged: bool
-    n_ties: int
-    messages: list[str]
-
-
 def fuse_case(case: Case, job: CaseJob) -> CaseRecord:
     """Fuse one case and write its files, each in one move."""
     labels = case.read_labels(job.raters)
-    fused = _fuse(labels, job) if job.pooled is None else _apply(labels, job, job.pooled)
+    if job.fuser is not None:
+        fused = job.fuser(case, labels)
+    else:
+        fused = _fuse(labels, job) if job.pooled is None else _apply(labels, job, job.pooled)
     name = job.file_names[case.name]
     suffix = _label_suffix(case, labels)
     label_cell = f"labels/{name}{suffix}"
@@ -105,7 +115,7 @@ def fuse_case(case: Case, job: CaseJob) -> CaseRecord:
     )
 
 
-def _fuse(labels: Labels, job: CaseJob) -> _Fused:
+def _fuse(labels: Labels, job: CaseJob) -> FusedCase:
     """Estimate raters from this case alone."""
     options = dict(job.options)
     if job.method in NEEDS_SPACE:
@@ -115,7 +125,7 @@ def _fuse(labels: Labels, job: CaseJob) -> _Fused:
         result = method_named(job.method)(
             labels.array, len(job.classes), raters=labels.raters, **options
         )
-    return _Fused(
+    return FusedCase(
         result.label,
         result.probability,
         result.counts,
@@ -126,7 +136,7 @@ def _fuse(labels: Labels, job: CaseJob) -> _Fused:
     )
 
 
-def _apply(labels: Labels, job: CaseJob, fit: PooledFit) -> _Fused:
+def _apply(labels: Labels, job: CaseJob, fit: PooledFit) -> FusedCase:
     """Use raters as estimated from all cases."""
     found = encode_patterns(labels.array)
     answers = answers_from_rows(found.rows, found.counts, len(job.classes))
@@ -134,7 +144,7 @@ def _apply(labels: Labels, job: CaseJob, fit: PooledFit) -> _Fused:
     label, n_ties = row_labels(answers, posterior)
     label_map, probability = decode_patterns(found, None, label, posterior)
     counts = posterior_counts(answers, posterior)
-    return _Fused(label_map, probability, counts, 0, True, n_ties, [])
+    return FusedCase(label_map, probability, counts, 0, True, n_ties, [])
 
 
 def _label_suffix(case: Case, labels: Labels) -> str:

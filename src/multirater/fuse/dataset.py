@@ -21,7 +21,7 @@ import pandas as pd
 
 from multirater import __version__
 from multirater.errors import Fault, InputError
-from multirater.fuse.case import CaseJob, CaseRecord, PooledFit, fuse_case
+from multirater.fuse.case import CaseFuser, CaseJob, CaseRecord, PooledFit, fuse_case
 from multirater.fuse.methods import NEEDS_SPACE, method_named
 from multirater.fuse.rater_table import rater_table, rater_table_of_tasks
 from multirater.fuse.result import FusionResult
@@ -68,6 +68,7 @@ def fuse_dataset(
     scheduler: str | None = None,
     resume: bool = False,
     overwrite: bool = False,
+    fuser: CaseFuser | None = None,
 ) -> FusedDataset:
     """Fuse the labels of every case and write the result into a folder.
 
@@ -83,11 +84,13 @@ def fuse_dataset(
         scheduler: address of a Dask scheduler to fuse the cases on.
         resume: go on with a run that was interrupted.
         overwrite: replace an earlier fusion.
+        fuser: fuses a case when `method` is none of this package's: a trained network, say.
 
     Raises:
         InputError: with every fault of the data set; nothing is written then.
     """
-    method_named(method)
+    if fuser is None:
+        method_named(method)
     if pooled and method in NEEDS_SPACE:
         raise InputError(
             Fault(f"{method} cannot be pooled: it uses where pixels lie", fix="leave --pooled out")
@@ -105,7 +108,7 @@ def fuse_dataset(
     _write_json(target / SETTINGS, {**settings, "version": __version__})
     if dataset.kind == "classes":
         return _fuse_classes(found, target, method, options or {})
-    return _fuse_masks(found, target, settings, workers, scheduler)
+    return _fuse_masks(found, target, settings, workers, scheduler, fuser)
 
 
 def _prepare(target: Path, settings: Mapping[str, Any], *, resume: bool, overwrite: bool) -> None:
@@ -150,6 +153,7 @@ def _fuse_masks(
     settings: Mapping[str, Any],
     workers: int,
     scheduler: str | None,
+    fuser: CaseFuser | None,
 ) -> FusedDataset:
     dataset = found.dataset
     labelled = [case for case in dataset if case.labels]
@@ -164,6 +168,7 @@ def _fuse_masks(
         file_names=file_names(case.name for case in dataset),
         write_probability=settings["probability"],
         pooled=None if whole is None else PooledFit(whole.cm, whole.prior),
+        fuser=fuser,
     )
     done = _read_progress(target)
     left = [case for case in labelled if case.name not in done]

@@ -139,7 +139,7 @@ def local_confusion(
     size = window_in_pixels(window, spacing, label.ndim)
     _require_weight(prior_weight)
     if prior_cm is None:
-        prior_cm = confusion_of(_counts(label[None], probability))[0]
+        prior_cm = confusion_of(expected_confusions(label[None], probability))[0]
     cm = np.empty((n_classes, n_classes, *label.shape), dtype=np.float32)
     for true in range(n_classes):
         for observed in range(n_classes):
@@ -323,7 +323,7 @@ def _result(
     full = whole.probability
     full[(slice(None), *box)] = probability
     label, n_ties = _most_probable(full, whole.label != MISSING)
-    counts = _counts(labels, full)
+    counts = expected_confusions(labels, full)
     return replace(
         whole,
         label=label,
@@ -351,7 +351,9 @@ def _most_probable(probability: Map, known: NDArray[np.bool_]) -> tuple[NDArray[
     return label, int((tied & known).sum())
 
 
-def _counts(labels: NDArray[Any], probability: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+def expected_confusions(
+    labels: NDArray[Any], probability: NDArray[np.floating[Any]]
+) -> NDArray[np.float64]:
     """Expected counts (n_raters, true, observed) for given probabilities of the truth."""
     n_classes = len(probability)
     counts = np.zeros((len(labels), n_classes, n_classes))

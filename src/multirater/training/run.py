@@ -79,19 +79,20 @@ class Run:
     best_nll: float
 
 
-def train(dataset: Dataset, folder: str | Path, config: TrainConfig) -> Run:
+def train(dataset: Dataset, folder: str | Path, config: TrainConfig | None = None) -> Run:
     """Train on a data set, from the start.
 
     Args:
         dataset: images with the labels of several raters. The cases of the split `train` (all,
             when there are no splits) are trained on; `val` or a random share is held out.
         folder: run folder to make.
-        config: settings.
+        config: settings; the defaults when not given.
 
     Raises:
         InputError: with every fault of the data set.
     """
     target = Path(folder)
+    config = config or TrainConfig()
     # Of several processes the first has made the folder by the time the others look.
     is_first = _is_first_process()
     if is_first and target.exists() and any(target.iterdir()):

@@ -1,0 +1,116 @@
+"""Network and raters together: the best label there is for a case that raters have labelled.
+
+The network says what the image shows, p(t | x); the raters' labels say more, through the confusion
+matrices the network learned: q(t) is proportional to p(t | x) times the product of cm[r, t, drawn].
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multirater.errors import Fault, InputError
+from multirater.fuse.case import FusedCase
+from multirater.fuse.dataset import FusedDataset, fuse_dataset
+from multirater.fuse.spatial_staple import expected_confusions
+from multirater.training.prediction import Predictor
+from multirater.types import MISSING, Case, Dataset, Labels
+
+
+def posterior(
+    probability: NDArray[np.float32], confusion: NDArray[np.float32], labels: NDArray[np.int16]
+) -> NDArray[np.float32]:
+    """Combine network and labels, pixel by pixel.
+
+    Args:
+        probability: of the truth by the network, (n_classes, *space).
+        confusion: (n_raters, true, observed, *space).
+        labels: (n_raters, *space), -1 where missing.
+
+    Returns:
+        Class probabilities (n_classes, *space).
+    """
+    log_joint = np.log(np.maximum(probability, 1e-30)).astype(np.float64)
+    for cm, drawn in zip(confusion, labels, strict=True):
+        index = np.maximum(drawn, 0)[None, None].astype(np.int64)
+        column = np.take_along_axis(cm, np.broadcast_to(index, (len(cm), 1, *drawn.shape)), 1)[:, 0]
+        log_joint += np.where(drawn == MISSING, 0.0, np.log(np.maximum(column, 1e-30)))
+    log_joint -= log_joint.max(0)
+    joint = np.exp(log_joint)
+    return np.asarray(joint / joint.sum(0), dtype=np.float32)
+
+
+class NetworkFuser:
+    """Fuses a case with a trained network.
+
+    Args:
+        run: run folder.
+    """
+
+    def __init__(self, run: str | Path) -> None:
+        self.predictor = Predictor(run)
+
+    def __call__(self, case: Case, labels: Labels) -> FusedCase:
+        """Fuse the labels of one case."""
+        image = case.read_image()
+        if image is None:
+            raise InputError(Fault("has no image", fix="choose another method", case=case.name))
+        known = self.predictor.data.raters
+        present = [
+            number
+            for number, rater in enumerate(labels.raters)
+            if rater in known and (labels.array[number] != MISSING).any()
+        ]
+        positions = [known.index(labels.raters[number]) for number in present]
+        predicted = self.predictor(image.array, raters=positions)
+        probability = predicted.probability
+        if predicted.confusion is not None:
+            drawn = labels.array[present]
+            probability = posterior(probability, predicted.confusion, drawn)
+        label = probability.argmax(0).astype(np.int16)
+        counts = expected_confusions(labels.array, probability)
+        return FusedCase(label, probability, counts, 0, True, 0, [])
+
+
+def fuse_by_network(
+    run: str | Path,
+    dataset: Dataset,
+    folder: str | Path,
+    *,
+    probability: bool = False,
+    resume: bool = False,
+    overwrite: bool = False,
+) -> FusedDataset:
+    """Fuse a data set with a trained network: `multirater fuse --method learned --run RUN`.
+
+    Raters the network does not know are left out; cases without labels get none.
+
+    Args:
+        run: run folder of a method with confusion matrices.
+        dataset: images and labels.
+        folder: target.
+        probability: also write class probabilities.
+        resume: go on with a run that was interrupted.
+        overwrite: replace an earlier fusion.
+    """
+    fuser = NetworkFuser(run)
+    if not fuser.predictor.segmenter.confusion_parameters():
+        raise InputError(
+            Fault(
+                f"a network of method {fuser.predictor.config.method} knows no raters",
+                expected="a run of the method cm",
+                file=str(run),
+            )
+        )
+    return fuse_dataset(
+        dataset,
+        folder,
+        method="learned",
+        probability=probability,
+        options={"run": str(Path(run).resolve().name)},
+        resume=resume,
+        overwrite=overwrite,
+        fuser=fuser,
+    )

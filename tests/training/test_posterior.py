@@ -1,0 +1,55 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from multirater.errors import InputError
+from multirater.fuse import staple
+from multirater.io import read_dataset, write_dataset
+from multirater.samples import digits_dataset
+from multirater.simulate import simulate_dataset
+from multirater.training import TrainConfig, train
+from multirater.training.posterior import fuse_by_network, posterior
+
+SMALL = {"channels": (4, 8), "n_features": 4, "epochs": 1, "batch_size": 4, "accelerator": "cpu"}
+
+
+def test_equals_the_posterior_of_staple_when_the_network_knows_only_frequencies():
+    rng = np.random.default_rng(0)
+    truth = rng.random((12, 12)) < 0.4
+    labels = (truth ^ (rng.random((3, 12, 12)) < 0.2)).astype(np.int16)
+    fused = staple(labels, 2)
+    probability = np.broadcast_to(fused.prior[:, None, None], (2, 12, 12)).astype(np.float32)
+    cm = np.broadcast_to(fused.cm[..., None, None], (3, 2, 2, 12, 12)).astype(np.float32)
+    assert np.allclose(posterior(probability, cm, labels), fused.probability, atol=1e-4)
+
+
+def test_missing_labels_leave_what_the_network_says():
+    probability = np.array([[0.3, 0.8], [0.7, 0.2]], dtype=np.float32)
+    cm = np.full((1, 2, 2, 2), 0.5, dtype=np.float32)
+    cm[0, 0, :, 1], cm[0, 1, :, 1] = (0.9, 0.1), (0.2, 0.8)
+    found = posterior(probability, cm, np.array([[-1, 1]], dtype=np.int16))
+    assert np.allclose(found[:, 0], [0.3, 0.7])
+    assert np.allclose(found[:, 1], np.array([0.8 * 0.1, 0.2 * 0.8]) / 0.24)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data") / "data"
+    write_dataset(simulate_dataset(digits_dataset(n_train=8, n_test=0), seed=1), folder)
+    return read_dataset(folder)
+
+
+def test_a_data_set_is_fused_by_a_run(data, tmp_path):
+    train(data, tmp_path / "run", TrainConfig(method="cm", **SMALL))
+    fuse_by_network(tmp_path / "run", data, tmp_path / "out", probability=True)
+    fused = read_dataset(tmp_path / "out")
+    assert fused.raters == ("learned",)
+    assert fused[0].read_label("learned").array.shape == (28, 28)
+    raters = pd.read_csv(tmp_path / "out/raters.csv", index_col="rater")
+    assert list(raters.index) == list(data.raters)
+
+
+def test_a_network_without_raters_is_refused(data, tmp_path):
+    train(data, tmp_path / "run", TrainConfig(method="mode", **SMALL))
+    with pytest.raises(InputError, match="knows no raters"):
+        fuse_by_network(tmp_path / "run", data, tmp_path / "out")
