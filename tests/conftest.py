@@ -1,6 +1,10 @@
 """Fixtures that several folders of tests share."""
 
+import os
 from pathlib import Path
+
+# Tests run side by side: threads of one would only take the cores from another.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 import pytest

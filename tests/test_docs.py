@@ -1,0 +1,121 @@
+"""What the documents show is run as it is written."""
+
+import re
+import shlex
+import subprocess
+import sys
+import warnings
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from multirater.training import TrainConfig
+
+ROOT = Path(__file__).parents[1]
+
+
+def blocks(document: str, language: str) -> list[str]:
+    text = (ROOT / document).read_text(encoding="utf-8")
+    return re.findall(rf"```{language}\n(.*?)```", text, flags=re.DOTALL)
+
+
+def run_block(code: str, **names: object) -> dict[str, object]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        exec(compile(code, "document", "exec"), names)
+    return names
+
+
+@pytest.fixture
+def study(digits_folder, tmp_path, monkeypatch):
+    """A folder in which `study` is a data set, as in the documents."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "study").symlink_to(digits_folder)
+    return tmp_path
+
+
+def test_readme_python(study, monkeypatch):
+    small = partial(TrainConfig, epochs=1, channels=(4, 8), n_features=4, accelerator="cpu")
+    monkeypatch.setattr("multirater.training.run.TrainConfig", small)
+    (code,) = blocks("README.md", "python")
+    names = run_block(code)
+    assert names["result"].label.shape == (28, 28)
+    assert (study / "run" / "checkpoints" / "best.ckpt").exists()
+
+
+def test_fusion_python(study):
+    from multirater import fuse
+
+    labels = np.random.default_rng(0).integers(0, 2, (3, 8, 8))
+    (code,) = blocks("docs/fusion.md", "python")
+    assert run_block(code, fuse=fuse, labels=labels)["result"].cm.shape == (3, 2, 2)
+
+
+def test_training_python():
+    (code,) = blocks("docs/training.md", "python")
+    batch = (torch.randn(2, 1, 16, 16), torch.randint(-1, 2, (2, 3, 16, 16)))
+    names = run_block(code, batches=[batch, batch])
+    assert torch.isfinite(names["loss"])
+
+
+def test_data_format_python(shared_data, monkeypatch):
+    monkeypatch.chdir(shared_data / "qubiq_brain_growth")
+    table, arrays = blocks("docs/data-format.md", "python")
+    names = run_block(table, folder=shared_data / "chase_db1")
+    assert len(names["data"]) == 28
+    assert len(run_block(arrays)["data"]) == 39
+
+
+def readme_commands() -> list[str]:
+    lines = blocks("README.md", "sh")[1].splitlines()
+    return [line.split("  #")[0].strip() for line in lines if line.startswith("multirater")]
+
+
+def test_readme_shell(study):
+    """Every command of the README, in its order, on small data."""
+    answers = [
+        {"task": task, "worker": worker, "label": "yes" if (task + worker) % 3 else "no"}
+        for task in range(12)
+        for worker in range(4)
+    ]
+    pd.DataFrame(answers).to_csv(study / "answers.csv", index=False)
+    (study / "new_images").symlink_to(study / "study" / "images")
+    (study / "truth").symlink_to(study / "study")
+    scans = study / "scans"
+    scans.mkdir()
+    for case in ("train-0000", "train-0001"):
+        (scans / f"{case}.jpg").write_bytes(_as_jpeg(study / f"study/images/{case}.png"))
+        for rater in ("good", "over"):
+            mask = (study / f"study/raters/{rater}/{case}.png").read_bytes()
+            (scans / f"{case}_{rater}.png").write_bytes(mask)
+    commands = readme_commands()
+    assert len(commands) >= 10
+    for command in commands:
+        words = [sys.executable, "-m", *shlex.split(command)]
+        if "train" in words:
+            words += ["--epochs", "1", "--channels", "4,8"]
+        done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=study)
+        assert done.returncode == 0, f"{command}\n{done.stderr[-1500:]}"
+
+
+def _as_jpeg(path: Path) -> bytes:
+    from io import BytesIO
+
+    from PIL import Image
+
+    stream = BytesIO()
+    Image.open(path).save(stream, "JPEG")
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda p: p.stem)
+def test_examples(example, tmp_path):
+    done = subprocess.run(
+        [sys.executable, example], capture_output=True, text=True, check=False, cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr[-1500:]
+    assert done.stdout
