@@ -63,3 +63,8 @@ def __getattr__(name: str) -> Any:
         globals()[name] = value
         return value
     raise AttributeError(f"module 'multirater' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """List what there is, for whoever explores by tab."""
+    return sorted({*globals(), *__all__})

@@ -99,12 +99,15 @@ class Labels:
     geometry: Geometry
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Source(Generic[T]):
     """A value that is read when asked for; `paths` are the files behind it, if any."""
 
     read: Callable[[], T]
     paths: tuple[Path, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"Source({', '.join(map(str, self.paths)) or 'in memory'})"
 
 
 @dataclass(frozen=True)
@@ -230,7 +233,7 @@ def _require_same_space(
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Dataset:
     """Cases with the labels of several raters.
 
@@ -247,6 +250,10 @@ class Dataset:
     kind: Literal["masks", "classes"] = "masks"
     classes: Classes | None = None
     folder: Path | None = None
+
+    def __repr__(self) -> str:
+        names = ", ".join(self.raters[:8]) + (", ..." if len(self.raters) > 8 else "")
+        return f"Dataset({len(self.cases)} cases, {self.kind}, raters: {names or 'none'})"
 
     def __len__(self) -> int:
         return len(self.cases)

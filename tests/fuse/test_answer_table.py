@@ -46,3 +46,12 @@ def test_nothing_is_overwritten_unless_told(answers, tmp_path):
 def test_masks_only_methods_are_refused(answers, tmp_path):
     with pytest.raises(InputError, match="needs masks"):
         fuse_table(tmp_path / "answer.csv", tmp_path / "out", method="spatial-staple")
+
+
+def test_spaces_are_stripped_and_nameless_answers_refused(tmp_path):
+    (tmp_path / "a.csv").write_text("task,worker,label\n1,a,cat\n1,b, cat \n2,a, \n2,b,dog\n")
+    done = fuse_table(tmp_path / "a.csv", tmp_path / "out", method="majority-vote")
+    assert done.cases["label"].tolist() == ["cat", "dog"]
+    (tmp_path / "b.csv").write_text("task,worker,label\n1,a,cat\n1,,dog\n")
+    with pytest.raises(InputError, match="first line 3"):
+        fuse_table(tmp_path / "b.csv", tmp_path / "out2", method="mean")

@@ -18,6 +18,7 @@ from multirater.io import (
     write_image,
     write_label,
 )
+from multirater.samples import digits_dataset
 from multirater.types import Geometry, Image, LabelMap
 
 pytestmark = pytest.mark.filterwarnings("ignore::multirater.errors.MultiraterWarning")
@@ -241,3 +242,28 @@ def test_pixels_nobody_labelled_stay_unlabelled_in_png(tmp_path):
     fused = read_dataset(tmp_path / "out")[0].read_label("majority-vote")
     assert (tmp_path / "out/labels/0.png").exists()
     assert np.array_equal(fused.array, labels[0, 0])
+
+
+def test_a_case_with_one_rater_says_nothing_about_them(tmp_path, rng):
+    truth = rng.random((4, 10, 10)) < 0.4
+    labels = (truth[:, None] ^ (rng.random((4, 3, 10, 10)) < 0.2)).astype(int)
+    labels[2:, :2] = -1
+    with_company = fuse_dataset(dataset_from_arrays(labels[:2]), tmp_path / "a", method="staple")
+    with_loners = fuse_dataset(dataset_from_arrays(labels), tmp_path / "b", method="staple")
+    assert with_loners.raters["labels"].tolist() == [2, 2, 4]
+    assert with_loners.raters["skill"].to_numpy() == pytest.approx(
+        with_company.raters["skill"].to_numpy()
+    )
+    assert "labelled by one rater" in with_loners.messages[0]
+    assert not any("follows" in message for message in with_loners.messages[1:])
+
+
+def test_no_labels_and_wrong_options_are_refused_and_leave_nothing(digits, tmp_path):
+    unlabelled = digits_dataset(n_train=2, n_test=0)
+    with pytest.raises(InputError, match="no case has a label"):
+        fuse_dataset(unlabelled, tmp_path / "out")
+    with pytest.raises(InputError, match="mean has no option prior"):
+        fuse_dataset(digits, tmp_path / "out", method="mean", options={"prior": 0.5})
+    with pytest.raises(InputError, match="prior"):
+        fuse_dataset(digits, tmp_path / "out", options={"prior": 2.0})
+    assert not (tmp_path / "out").exists()

@@ -192,3 +192,16 @@ def test_items_of_one_pattern_share_a_row():
     problem = pose(labels)
     assert len(problem.answers) == 3
     assert problem.answers.weight.sum() == 2500
+
+
+def test_masks_as_image_files_store_them_are_not_taken_for_256_classes():
+    import numpy as np
+    import pytest
+
+    from multirater import fuse
+    from multirater.errors import InputError
+
+    masks = np.array([[0, 255, 255], [0, 0, 255]], dtype=np.uint8)
+    with pytest.raises(InputError, match="masks > 0"):
+        fuse.majority_vote(masks)
+    assert fuse.majority_vote(masks > 0).label.tolist() == [0, 0, 1]

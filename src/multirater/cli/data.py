@@ -129,6 +129,11 @@ def demo(
 
     for table, title in run_demo(output, n_cases=cases, seed=seed):
         print_table(table, title)
+    print(
+        "The raters' errors are nested (one draws larger than the next). STAPLE then follows the "
+        "largest drawing,\nunless it learns from the disputed pixels only; see docs/fusion.md and "
+        "docs/training.md."
+    )
     print(f"Everything is in {output}")
 
 

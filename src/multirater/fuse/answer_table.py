@@ -10,9 +10,9 @@ import pandas as pd
 
 from multirater.errors import Fault, InputError
 from multirater.fuse.dataset import FusedDataset
-from multirater.fuse.methods import NEEDS_SPACE, method_named
+from multirater.fuse.methods import NEEDS_SPACE, method_named, require_options
 from multirater.fuse.rater_table import rater_table_of_tasks
-from multirater.fuse.table import COLUMNS
+from multirater.fuse.table import COLUMNS, long_columns
 from multirater.io.atomic import replacing
 from multirater.io.manifest import FILE_NAME
 
@@ -38,6 +38,8 @@ def fuse_table(
 
     Writes `labels.csv` (task, label and the probability of every class) and `raters.csv`.
     """
+    method_named(method)
+    require_options(method, options or {})
     if method in NEEDS_SPACE:
         raise InputError(Fault(f"{method} needs masks", expected="another method"))
     for name in ("labels.csv", "raters.csv"):
@@ -49,6 +51,7 @@ def fuse_table(
             )
     frame = pd.read_csv(path, sep="\t" if path.suffix.lower() == ".tsv" else ",")
     frame.columns = pd.Index([str(name).strip().lower() for name in frame.columns])
+    frame = _cleaned(frame, path)
     result = method_named(method)(frame, **(options or {}))
     raters = rater_table_of_tasks(result.counts, result.raters, result.classes)
     labels = result.probability.add_prefix("P(").add_suffix(")")
@@ -57,3 +60,24 @@ def fuse_table(
         with replacing(folder / name, overwrite=overwrite) as temporary:
             table.to_csv(temporary)
     return FusedDataset(folder, raters, labels, tuple(result.identifiability.messages()))
+
+
+def _cleaned(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
+    """Strip spaces around texts; an empty answer is a missing one, an answer needs its rater."""
+    texts = [name for name in frame.columns if not pd.api.types.is_numeric_dtype(frame[name])]
+    for name in texts:
+        stripped = frame[name].astype("string").str.strip()
+        frame = frame.assign(**{name: stripped.where(stripped != "")})
+    columns = long_columns(frame)
+    assert columns is not None
+    nameless = frame.index[frame[columns[1]].isna() | frame[columns[0]].isna()]
+    if len(nameless):
+        raise InputError(
+            Fault(
+                f"{len(nameless)} rows without {columns[0]} or {columns[1]}, first line "
+                f"{int(nameless[0]) + 2}",
+                fix="fill them in, or remove the rows",
+                file=str(path),
+            )
+        )
+    return frame

@@ -18,11 +18,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from multirater import __version__
 from multirater.errors import Fault, InputError
 from multirater.fuse.case import CaseFuser, CaseJob, CaseRecord, PooledFit, fuse_case
-from multirater.fuse.methods import NEEDS_SPACE, method_named
+from multirater.fuse.methods import NEEDS_SPACE, method_named, require_options
 from multirater.fuse.rater_table import rater_table, rater_table_of_tasks
 from multirater.fuse.result import FusionResult
 from multirater.io import classes as classes_file
@@ -32,6 +33,7 @@ from multirater.io.manifest import IMAGE_SEPARATOR, Row
 from multirater.io.naming import file_names
 from multirater.io.survey import Survey, survey
 from multirater.parallel import map_parallel
+from multirater.progress import say
 from multirater.types import MISSING, Case, Classes, Dataset
 
 PROGRESS = "progress.jsonl"
@@ -91,6 +93,7 @@ def fuse_dataset(
     """
     if fuser is None:
         method_named(method)
+        require_options(method, options or {})
     if pooled and method in NEEDS_SPACE:
         raise InputError(
             Fault(f"{method} cannot be pooled: it uses where pixels lie", fix="leave --pooled out")
@@ -104,11 +107,23 @@ def fuse_dataset(
     }
     _prepare(target, settings, resume=resume, overwrite=overwrite)
     found = survey(dataset, workers=workers)
+    if not any(case.labels for case in dataset):
+        raise InputError(Fault("no case has a label", expected="labels to fuse"))
     target.mkdir(parents=True, exist_ok=True)
     _write_json(target / SETTINGS, {**settings, "version": __version__})
-    if dataset.kind == "classes":
-        return _fuse_classes(found, target, method, options or {})
-    return _fuse_masks(found, target, settings, workers, scheduler, fuser)
+    try:
+        if dataset.kind == "classes":
+            return _fuse_classes(found, target, method, options or {})
+        return _fuse_masks(found, target, settings, workers, scheduler, fuser)
+    except InputError:
+        if not _read_progress(target):
+            # Nothing was fused: leave no folder in the way of the corrected command.
+            rmtree(target)
+        raise
+    except KeyboardInterrupt:
+        n_done = len(_read_progress(target))
+        say(f"stopped after {n_done} of {len(dataset)} cases; go on with --resume")
+        raise
 
 
 def _prepare(target: Path, settings: Mapping[str, Any], *, resume: bool, overwrite: bool) -> None:
@@ -247,7 +262,9 @@ def _finish(
 ) -> FusedDataset:
     dataset = found.dataset
     counts = np.array([record.counts for record in records])
-    raters = rater_table(counts, dataset.raters, classes.names)
+    judged = counts if whole is not None else np.where(_has_company(counts), counts, 0.0)
+    raters = rater_table(judged, dataset.raters, classes.names)
+    raters["labels"] = (counts.sum((2, 3)) > 0).sum(0)
     cases = pd.DataFrame(
         {
             "case": [record.case for record in records],
@@ -258,6 +275,13 @@ def _finish(
         }
     ).set_index("case")
     messages = _ranked([message for record in records for message in record.messages])
+    n_alone = int((~_has_company(counts)).sum())
+    if n_alone and whole is None:
+        messages = (
+            f"{n_alone} cases were labelled by one rater: their label stands as it is, and they "
+            "say nothing about the rater (--pooled learns from other cases)",
+            *messages,
+        )
     if whole is not None:
         messages = tuple(whole.identifiability.messages())
     by_name = {record.case: record for record in records}
@@ -265,6 +289,12 @@ def _finish(
     _write_tables(target, raters, cases, rows, classes)
     (target / PROGRESS).unlink(missing_ok=True)
     return FusedDataset(target, raters, cases, messages)
+
+
+def _has_company(counts: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Whether a case was labelled by two raters or more, (n_cases, 1, 1, 1)."""
+    n_raters = (counts.sum((2, 3)) > 0).sum(1)
+    return np.asarray(n_raters >= 2)[:, None, None, None]
 
 
 def _fuse_classes(

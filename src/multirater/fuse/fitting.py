@@ -80,6 +80,9 @@ def result_of(method: str, problem: Problem, fit: Fit) -> FusionResult:
         problem.raters,
         problem.classes,
     )
+    if not len(fit.log_likelihood):
+        # A vote models no rater, so it cannot fall for one.
+        report = replace(report, follows=None)
     warn_if_doubtful(report)
     return FusionResult(
         label=decoded_label,

@@ -185,6 +185,8 @@ def _followed_rater(
     if len(raters) < 2 or len(present) < 2:
         return None
     met = labels_per_class[:, present] > 0
+    if met.any(1).sum() < 2:
+        return None
     recall = np.diagonal(cm, axis1=1, axis2=2)[:, present]
     worst = np.where(met, recall, 1.0).min(1) * met.any(1)
     rater = _alone_at_the_top(worst)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from inspect import signature
+from typing import Any
 
 from multirater.errors import Fault, InputError
 from multirater.fuse.dawid_skene import dawid_skene
@@ -10,6 +12,7 @@ from multirater.fuse.mace import mace
 from multirater.fuse.majority_vote import majority_vote
 from multirater.fuse.mean import mean
 from multirater.fuse.one_coin import one_coin
+from multirater.fuse.problem import Inputs
 from multirater.fuse.result import FusionResult
 from multirater.fuse.spatial_staple import spatial_staple
 from multirater.fuse.staple import staple
@@ -26,6 +29,19 @@ METHODS: dict[str, Callable[..., FusionResult]] = {
 
 NEEDS_SPACE = frozenset({"spatial-staple"})
 """Methods that use where pixels lie, so that they work on one image at a time."""
+
+
+def require_options(method: str, options: Mapping[str, Any]) -> None:
+    """Refuse options that a method does not have."""
+    known = {*signature(METHODS[method]).parameters, *Inputs.__annotations__} - {"inputs"}
+    unknown = [name for name in options if name not in known]
+    if unknown:
+        raise InputError(
+            Fault(
+                f"{method} has no option {unknown[0].replace('_', '-')}",
+                fix="leave it out, or choose another method",
+            )
+        )
 
 
 def method_named(name: str) -> Callable[..., FusionResult]:

@@ -108,7 +108,10 @@ def pose(
     if isinstance(labels, Labels):
         raters = raters or labels.raters
         labels = labels.array
-    given = list(labels) if pooled else [labels]  # type: ignore[arg-type]
+    given: list[Any] = list(labels) if pooled else [labels]  # type: ignore[arg-type]
+    if any(isinstance(case, Labels) for case in given):
+        raters = raters or given[0].raters
+        given = [case.array if isinstance(case, Labels) else case for case in given]
     cases = [_as_labels(case, rater_axis) for case in given]
     _require_same_raters(cases, raters)
     golds = None if gold is None else [class_indices(each) for each in _listed(gold, pooled)]
@@ -312,6 +315,10 @@ def _whole_numbers(array: NDArray[Any]) -> NDArray[np.int64]:
     return whole.astype(np.int64)
 
 
+def _is_mask(cases: list[NDArray[Any]]) -> bool:
+    return all(np.isin(case, (MISSING, 0, 255)).all() for case in cases)
+
+
 def _n_classes(
     cases: list[NDArray[Any]], n_classes: int | None, classes: Sequence[Hashable] | None
 ) -> int:
@@ -319,6 +326,14 @@ def _n_classes(
     if n_classes is not None and classes is not None and n_classes != len(classes):
         raise InputError(Fault(f"{len(classes)} names for {n_classes} classes"))
     size = n_classes or (len(classes) if classes is not None else max(highest + 1, 2))
+    if n_classes is None and classes is None and highest == 255 and _is_mask(cases):
+        raise InputError(
+            Fault(
+                "labels are 0 and 255, as image files store masks",
+                expected="class indices",
+                fix="fuse `masks > 0`; or give n_classes=256 if 255 is meant as a class",
+            )
+        )
     if highest >= size:
         raise InputError(
             Fault(

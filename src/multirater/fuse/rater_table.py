@@ -66,10 +66,13 @@ def rater_table_of_tasks(
     """
     tail = (1 - level) / 2
     columns: dict[str, Any] = {"labels": np.round(counts.sum((1, 2))).astype(int)}
-    shares = _shares(counts, classes)
+    shares = _shares(counts, classes, with_first=len(classes) > 2)
     for name, (hits, total) in shares.items():
         low, high = beta.ppf([[tail], [1 - tail]], hits + 0.5, total - hits + 0.5)
-        columns |= {name: _ratio(hits, total), f"{name}_low": low, f"{name}_high": high}
+        value = _ratio(hits, total)
+        # At the ends of the scale the interval would leave the estimate outside.
+        low, high = np.fmin(low, value), np.fmax(high, value)
+        columns |= {name: value, f"{name}_low": low, f"{name}_high": high}
     table = pd.DataFrame(columns, index=pd.Index(list(raters), name="rater"))
     recalls = [f"cm[{name},{name}]" for name in classes]
     table.insert(1, "skill", table[recalls].mean(axis=1))
@@ -87,12 +90,14 @@ def _figures(counts: Array, classes: Sequence[Hashable]) -> dict[str, Array]:
     return {"skill": np.where(known.any(0), skill, np.nan), **shares}
 
 
-def _shares(counts: Array, classes: Sequence[Hashable]) -> dict[str, tuple[Array, Array]]:
-    """Name every share as hits and total."""
+def _shares(
+    counts: Array, classes: Sequence[Hashable], *, with_first: bool = False
+) -> dict[str, tuple[Array, Array]]:
+    """Name every share as hits and total; of masks the first class is the background."""
     found: dict[str, tuple[Array, Array]] = {}
     by_true = counts.sum(-1)
     everything = by_true.sum(-1)
-    for k, name in list(enumerate(classes))[1:]:
+    for k, name in list(enumerate(classes))[0 if with_first else 1 :]:
         suffix = f" {name}" if len(classes) > 2 else ""
         right = counts[..., k, k]
         others = everything - by_true[..., k]
