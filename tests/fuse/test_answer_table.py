@@ -55,3 +55,14 @@ def test_spaces_are_stripped_and_nameless_answers_refused(tmp_path):
     (tmp_path / "b.csv").write_text("task,worker,label\n1,a,cat\n1,,dog\n")
     with pytest.raises(InputError, match="first line 3"):
         fuse_table(tmp_path / "b.csv", tmp_path / "out2", method="mean")
+
+
+def test_semicolons_are_read_and_a_misspelt_column_is_named(tmp_path):
+    (tmp_path / "a.csv").write_text("task;worker;label\n1;a;cat\n1;b;cat\n2;a;dog\n")
+    assert is_answer_table(tmp_path / "a.csv")
+    done = fuse_table(tmp_path / "a.csv", tmp_path / "out", method="majority-vote")
+    assert done.cases["label"].tolist() == ["cat", "dog"]
+    (tmp_path / "b.csv").write_text("task,wroker,label\n1,a,cat\n")
+    assert is_answer_table(tmp_path / "b.csv")
+    with pytest.raises(InputError, match="rater: rater or worker or annotator"):
+        fuse_table(tmp_path / "b.csv", tmp_path / "out2", method="mean")

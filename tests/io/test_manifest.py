@@ -97,3 +97,16 @@ def test_nothing_is_overwritten_unasked(path):
     with pytest.raises(InputError, match="already exists"):
         write_rows([Row("p1")], path)
     assert path.read_text() == "mine"
+
+
+def test_a_misspelt_column_is_named(tmp_path):
+    path = tmp_path / "manifest.csv"
+    path.write_text("case,image,rater,lable\na,a.png,anna,b.png\n")
+    with pytest.raises(InputError, match="rename it to 'label'"):
+        read_rows(path, [])
+
+
+def test_columns_of_ones_own_are_passed_by(tmp_path):
+    path = tmp_path / "manifest.csv"
+    path.write_text("case,rater,label,age,scanner\na,anna,b.png,61,siemens\n")
+    assert read_rows(path, [])[0].rater == "anna"

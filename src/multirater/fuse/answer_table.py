@@ -18,12 +18,18 @@ from multirater.io.manifest import FILE_NAME
 
 
 def is_answer_table(path: Path) -> bool:
-    """Whether a file is a table of answers rather than a manifest of cases."""
+    """Whether a file is meant as a table of answers rather than as a manifest of cases."""
     if path.suffix.lower() not in (".csv", ".tsv") or path.name == FILE_NAME or not path.is_file():
         return False
     with path.open(encoding="utf-8-sig", errors="replace") as stream:
-        header = {name.strip().lower() for name in stream.readline().replace("\t", ",").split(",")}
-    return "case" not in header and all(header & set(names) for names in COLUMNS.values())
+        first = stream.readline()
+    header = {name.strip().lower() for name in first.split(_separator(first))}
+    known = sum(bool(header & set(names)) for names in COLUMNS.values())
+    return "case" not in header and known >= 2
+
+
+def _separator(header: str) -> str:
+    return max(",;\t", key=header.count)
 
 
 def fuse_table(
@@ -49,7 +55,9 @@ def fuse_table(
                     "already exists", fix="choose another folder or --overwrite", file=str(folder)
                 )
             )
-    frame = pd.read_csv(path, sep="\t" if path.suffix.lower() == ".tsv" else ",")
+    with path.open(encoding="utf-8-sig") as stream:
+        separator = _separator(stream.readline())
+    frame = pd.read_csv(path, sep=separator, encoding="utf-8-sig")
     frame.columns = pd.Index([str(name).strip().lower() for name in frame.columns])
     frame = _cleaned(frame, path)
     result = method_named(method)(frame, **(options or {}))
@@ -68,7 +76,10 @@ def _cleaned(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
     for name in texts:
         stripped = frame[name].astype("string").str.strip()
         frame = frame.assign(**{name: stripped.where(stripped != "")})
-    columns = long_columns(frame)
+    try:
+        columns = long_columns(frame)
+    except InputError as error:
+        raise error.at(file=path) from None
     assert columns is not None
     nameless = frame.index[frame[columns[1]].isna() | frame[columns[0]].isna()]
     if len(nameless):

@@ -11,6 +11,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
+from difflib import get_close_matches
 from pathlib import Path
 
 from multirater.errors import Fault, InputError
@@ -63,6 +64,17 @@ def write_rows(rows: Iterable[Row], path: Path, *, overwrite: bool = False) -> N
 def require_columns(header: Sequence[str], where: str) -> None:
     """Refuse a table that lacks a column; `image` alone is enough for unlabelled cases."""
     needed = ["case"] if "image" in header and "label" not in header else ["case", "rater", "label"]
+    for name in header:
+        meant = get_close_matches(name, COLUMNS, n=1, cutoff=0.8)
+        if name not in COLUMNS and meant and meant[0] not in header:
+            raise InputError(
+                Fault(
+                    f"has a column {name!r}",
+                    expected=_expected(),
+                    fix=f"rename it to {meant[0]!r}, if that is what it is",
+                    file=where,
+                )
+            )
     missing = [name for name in needed if name not in header]
     if missing:
         raise InputError(
