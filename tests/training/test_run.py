@@ -240,7 +240,7 @@ def test_a_diverging_loss_stops_with_an_explanation(data, tmp_path, monkeypatch)
     assert all(torch.isfinite(value).all() for value in kept.values())
 
 
-def test_raters_csv_ranks_blank_last(run_folder, data):
+def test_raters_csv_has_a_row_per_rater(run_folder, data):
     table = pd.read_csv(run_folder / "raters.csv", index_col="rater")
     assert list(table.index) == list(data.raters)
     assert table["sensitivity"].between(0, 1).all()

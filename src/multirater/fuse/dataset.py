@@ -8,7 +8,6 @@ sets reads it. An interrupted run goes on where it stopped: finished cases are l
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -29,7 +28,7 @@ from multirater.fuse.result import FusionResult
 from multirater.io import classes as classes_file
 from multirater.io import manifest
 from multirater.io.atomic import replacing
-from multirater.io.manifest import IMAGE_SEPARATOR, Row
+from multirater.io.manifest import Row, cell_of
 from multirater.io.naming import file_names
 from multirater.io.survey import Survey, survey
 from multirater.parallel import map_parallel
@@ -335,7 +334,7 @@ def _fuse_classes(
 
 
 def _row(case: Case, record: CaseRecord | None, method: str, target: Path) -> Row:
-    truth = _relative(case.truth.paths, target) if case.truth is not None else ""
+    truth = cell_of(case.truth.paths, target) if case.truth is not None else ""
     return Row(
         case.name,
         _image_cell(case, target),
@@ -347,13 +346,7 @@ def _row(case: Case, record: CaseRecord | None, method: str, target: Path) -> Ro
 
 
 def _image_cell(case: Case, target: Path) -> str:
-    return _relative(case.image.paths, target) if case.image is not None else ""
-
-
-def _relative(paths: tuple[Path, ...], target: Path) -> str:
-    return IMAGE_SEPARATOR.join(
-        Path(os.path.relpath(path.resolve(), target.resolve())).as_posix() for path in paths
-    )
+    return cell_of(case.image.paths, target) if case.image is not None else ""
 
 
 def _ranked(messages: list[str]) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ unlabelled. `simulated`, also optional, holds what a simulator drew to make the 
 from __future__ import annotations
 
 import csv
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
@@ -59,6 +60,13 @@ def write_rows(rows: Iterable[Row], path: Path, *, overwrite: bool = False) -> N
         writer = csv.writer(stream)
         writer.writerow(used)
         writer.writerows([getattr(row, name) for name in used] for row in listed)
+
+
+def cell_of(paths: Sequence[Path], folder: Path) -> str:
+    """Return the cell that names files in a manifest of `folder`, by relative paths."""
+    return IMAGE_SEPARATOR.join(
+        Path(os.path.relpath(path.resolve(), folder.resolve())).as_posix() for path in paths
+    )
 
 
 def require_columns(header: Sequence[str], where: str) -> None:

@@ -26,6 +26,7 @@ class TrainConfig:
         likelihood: `marginal`, or `joint` with one truth shared by the raters of a case.
         warmup_epochs: epochs of `cm` with all matrices fixed to the identity, before they learn.
         backbone: `unet`, or a segmentation network of MONAI.
+        backbone_options: further arguments of a MONAI network.
         channels: per stage of the U-Net.
         n_features: channels of the feature map that the heads see.
         view: `2d` images; `slices` of volumes (along the first axis); `3d` patches; `auto` takes

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import lightning
 import numpy as np
@@ -183,13 +182,3 @@ def split_cases(dataset: Dataset, config: TrainConfig) -> tuple[list[Case], list
         [case for number, case in enumerate(training) if number not in chosen],
         [case for number, case in enumerate(training) if number in chosen],
     )
-
-
-def only_rater(dataset: Dataset, rater: str) -> Dataset:
-    """Return the cases one rater labelled, with their labels only."""
-    cases = tuple(
-        replace(case, labels={rater: case.labels[rater]})
-        for case in dataset
-        if rater in case.labels
-    )
-    return replace(dataset, cases=cases, raters=(rater,))

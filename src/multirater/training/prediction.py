@@ -10,7 +10,6 @@ OUT/manifest.csv             OUT is a data set whose only rater is the network
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +25,7 @@ from multirater.io.classes import write_classes
 from multirater.io.formats import write_image
 from multirater.io.labels import write_label
 from multirater.io.manifest import FILE_NAME as MANIFEST_FILE
-from multirater.io.manifest import IMAGE_SEPARATOR, Row, write_rows
+from multirater.io.manifest import Row, cell_of, write_rows
 from multirater.io.naming import file_names
 from multirater.io.suffixes import WRITABLE, suffix_of
 from multirater.nn.segmenter import Segmenter
@@ -228,10 +227,10 @@ class _Writer:
                 self._maps(cm, geometry, f"confusion/{folders[rater]}/{name}{maps}")
         return Row(
             case.name,
-            _relative(case.image.paths, self.folder) if case.image else "",
+            cell_of(case.image.paths, self.folder) if case.image else "",
             RATER,
             f"truth/{name}{suffix}",
-            _relative(case.truth.paths, self.folder) if case.truth else "",
+            cell_of(case.truth.paths, self.folder) if case.truth else "",
             case.split,
         )
 
@@ -251,9 +250,3 @@ def _suffix(case: Case, ndim: int) -> str:
 
 def _entropy(probability: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.asarray(-(probability * np.log(np.maximum(probability, 1e-12))).sum(0))
-
-
-def _relative(paths: tuple[Path, ...], folder: Path) -> str:
-    return IMAGE_SEPARATOR.join(
-        Path(os.path.relpath(path.resolve(), folder.resolve())).as_posix() for path in paths
-    )
