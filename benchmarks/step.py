@@ -13,6 +13,7 @@ import argparse
 import statistics
 import time
 from collections.abc import Callable
+from functools import partial
 
 import torch
 
@@ -51,8 +52,11 @@ def step(model: RaterSegmenter, image, groups, optimizer) -> None:
     optimizer.step()
 
 
-def kept_bytes(model: RaterSegmenter, image, groups) -> int:
-    """Bytes that autograd keeps between forward and backward, each storage once."""
+def kept_bytes(loss: Callable[[], torch.Tensor]) -> int:
+    """Bytes that autograd keeps between the forward pass of a loss and the backward pass.
+
+    Each storage counts once, parameters and inputs too.
+    """
     seen: dict[int, int] = {}
 
     def pack(tensor):
@@ -61,7 +65,7 @@ def kept_bytes(model: RaterSegmenter, image, groups) -> int:
         return tensor
 
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
-        kept = total_loss(model, image, groups)
+        kept = loss()
     del kept
     return sum(seen.values())
 
@@ -139,7 +143,10 @@ def main() -> None:
         optimizer = torch.optim.Adam(model.parameters())
         runs[name] = lambda m=model, g=groups, o=optimizer: step(m, image, g, o)
     seconds = compare(runs, repeats)
-    memory = {name: kept_bytes(model, image, groups) for name, (model, groups) in setups.items()}
+    memory = {
+        name: kept_bytes(partial(total_loss, model, image, groups))
+        for name, (model, groups) in setups.items()
+    }
     base = "cross-entropy"
     print(f"{'':36}{'CPU s':>8}{'time':>8}{'memory':>8}{'parameters':>12}")
     for name, (model, _) in setups.items():
