@@ -15,7 +15,8 @@ from multirater.samples import digits_dataset
 from multirater.simulate import simulate_dataset
 from multirater.training import TrainConfig, read_run, resume, train
 from multirater.training.methods import METHODS
-from multirater.training.prediction import Predictor, predict
+from multirater.training.prediction import predict
+from multirater.training.predictor import Predictor
 
 SMALL = {"channels": (4, 8), "n_features": 4, "epochs": 2, "batch_size": 4, "accelerator": "cpu"}
 
@@ -166,7 +167,7 @@ def test_predictions_are_files_in_the_family_of_the_image(data, run_folder, tmp_
 
 
 def test_large_images_go_through_in_windows(run_folder, monkeypatch):
-    from multirater.training import prediction as module
+    from multirater.training import predictor as module
 
     image = np.random.default_rng(0).normal(size=(1, 40, 48)).astype(np.float32)
     predictor = Predictor(run_folder)

@@ -117,11 +117,11 @@ class ProbabilisticUNet(Segmenter):
     def outputs(self, image: Tensor, raters: Sequence[int] = ()) -> Outputs:
         """Return the mean segmentation; as raters, that many draws from the prior.
 
-        The draws are the same every time.
+        The draws are the same every time and for every image.
         """
         prior = self.prior(image)
         generator = torch.Generator().manual_seed(0)
-        shape = (max(N_SAMPLES, len(raters)), len(image), CODE_SIZE)
+        shape = (max(N_SAMPLES, len(raters)), 1, CODE_SIZE)
         noise = torch.randn(shape, generator=generator).to(image)
         maps = self.backbone(image)
         base = prior.base_dist

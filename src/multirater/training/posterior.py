@@ -15,7 +15,7 @@ from multirater.errors import Fault, InputError
 from multirater.fuse.case import FusedCase
 from multirater.fuse.dataset import FusedDataset, fuse_dataset
 from multirater.fuse.spatial_staple import expected_confusions
-from multirater.training.prediction import Predictor
+from multirater.training.predictor import Predictor
 from multirater.types import MISSING, Case, Dataset, Labels
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from multirater.fuse.rater_table import rater_table
 from multirater.io.atomic import replacing
 from multirater.progress import track
 from multirater.training.data import split_cases
-from multirater.training.prediction import Prediction, Predictor
+from multirater.training.predictor import PredictedCase, Prediction, Predictor
 from multirater.types import Case, Dataset
 
 
@@ -28,11 +29,13 @@ def write_rater_table(folder: Path, dataset: Dataset) -> None:
     ]
     if not cases:
         return
-    n_classes = len(predictor.data.classes)
+    # Cases that the same raters labelled go through the network together.
+    cases.sort(key=lambda case: tuple(case.labels))
+    found = predictor.of_cases(cases, partial(_known_raters, predictor))
     counts = np.stack(
         [
-            _counts(case, dataset.raters, predictor, n_classes)
-            for case in track(cases, "describing raters", len(cases))
+            _counts(each, dataset.raters, len(predictor.data.classes))
+            for each in track(found, "describing raters", len(cases))
         ]
     )
     table = rater_table(counts, dataset.raters, predictor.data.classes)
@@ -40,19 +43,20 @@ def write_rater_table(folder: Path, dataset: Dataset) -> None:
         table.to_csv(temporary)
 
 
-def _counts(
-    case: Case, raters: tuple[str, ...], predictor: Predictor, n_classes: int
-) -> NDArray[np.float64]:
+def _known_raters(predictor: Predictor, case: Case) -> list[int]:
+    """Return who labelled the case, by position; none when the network does not know them all."""
+    known = predictor.data.raters
+    present = [rater for rater in known if rater in case.labels]
+    return [known.index(rater) for rater in present] if len(present) == len(case.labels) else []
+
+
+def _counts(each: PredictedCase, raters: tuple[str, ...], n_classes: int) -> NDArray[np.float64]:
     """Expected pixels (n_raters, true, observed) of the raters who labelled the case."""
-    image = case.read_image()
-    assert image is not None
     counts = np.zeros((len(raters), n_classes, n_classes))
-    present = [rater for rater in raters if rater in case.labels]
-    known = [predictor.data.raters.index(r) for r in present if r in predictor.data.raters]
-    predicted = predictor(image.array, raters=known if len(known) == len(present) else ())
+    present = [rater for rater in raters if rater in each.case.labels]
     for position, rater in enumerate(present):
-        drawn = case.read_label(rater).array
-        counts[raters.index(rater)] = _rater_counts(predicted, position, drawn, n_classes)
+        drawn = each.case.read_label(rater).array
+        counts[raters.index(rater)] = _rater_counts(each.prediction, position, drawn, n_classes)
     return counts
 
 
