@@ -24,7 +24,6 @@ from typing import Any
 import numpy as np
 
 from grid import Job, grid_arguments, records_of, run_grid
-from multirater.errors import MultiraterWarning
 from multirater.evaluation import evaluate
 from multirater.io import dataset_from_arrays, read_dataset
 from multirater.metrics import dice_score
@@ -217,7 +216,7 @@ def held(value: Any) -> Source[Any]:
 
 def work(job: Job) -> dict[str, float]:
     """Do one job."""
-    warnings.simplefilter("ignore", MultiraterWarning)
+    warnings.simplefilter("ignore")
     return growth(job["head"], job["n_classes"]) if "head" in job else training_run(job)
 
 
