@@ -6,13 +6,14 @@ from multirater.nn.confusion import (
     LowRankConfusion,
     PixelConfusion,
 )
-from multirater.nn.losses import rater_nll, trace_penalty
+from multirater.nn.losses import plain_nll, rater_nll, trace_penalty
 
 __all__ = [
     "ConfusionHead",
     "GlobalConfusion",
     "LowRankConfusion",
     "PixelConfusion",
+    "plain_nll",
     "rater_nll",
     "trace_penalty",
 ]
