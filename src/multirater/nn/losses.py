@@ -53,6 +53,7 @@ def columns_nll(
     `class_weight` (L,) says how much a label of each class counts. With the joint likelihood a
     pixel counts as the mean of its labels.
     """
+    log_probability = _precise(log_probability)
     weight = label_weights(labels, class_weight, log_probability.dtype)
     total = weight.sum().clamp(min=1e-12)
     if likelihood == "marginal":
@@ -66,10 +67,29 @@ def columns_nll(
 def plain_nll(
     log_probability: Tensor, labels: Tensor, class_weight: Tensor | None = None
 ) -> Tensor:
-    """Cross-entropy with every rater's label taken for the truth, in nats per label."""
+    """Cross-entropy with every rater's label taken for the truth, in nats per label.
+
+    The likelihood when all matrices are the identity: what to train on while they warm up.
+
+    Args:
+        log_probability: of the truth, (B, L, *space).
+        labels: class indices (B, R, *space), -1 where missing.
+        class_weight: (L,), how much a label of each class counts; None for equal.
+
+    Example:
+        >>> log_p = torch.tensor([[[0.25], [0.75]]]).log()
+        >>> float(plain_nll(log_p, torch.tensor([[[0], [-1]]])).exp())
+        4.0
+    """
+    log_probability = _precise(log_probability)
     weight = label_weights(labels, class_weight, log_probability.dtype)
     picked = log_probability.gather(1, labels.clamp(min=0))
     return -(picked * weight).sum() / weight.sum().clamp(min=1e-12)
+
+
+def _precise(values: Tensor) -> Tensor:
+    """Return at least single precision: sums over pixels are worthless in half of it."""
+    return values.to(torch.promote_types(values.dtype, torch.float32))
 
 
 def label_weights(labels: Tensor, class_weight: Tensor | None, dtype: torch.dtype) -> Tensor:

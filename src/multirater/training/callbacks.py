@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import lightning
-import torch
 from lightning.pytorch.callbacks import Callback
 
 from multirater.errors import Fault, InputError
 from multirater.io.atomic import replacing
 from multirater.progress import say
+
+_DIVERGED = 1e4
+"""Nats per label that no run recovers from: guessing among L classes costs log L."""
 
 COLUMNS = ("epoch", "train_nll", "train_trace", "val_nll", "learning_rate")
 
@@ -73,7 +75,7 @@ def read_curves(path: Path) -> list[dict[str, str]]:
 
 
 class StopWhenDiverged(Callback):
-    """Ends training when the loss is not a number, before a checkpoint can take harm.
+    """Ends training when the loss explodes or is not a number, before a checkpoint takes harm.
 
     Args:
         folder: of the run, for the message.
@@ -87,12 +89,12 @@ class StopWhenDiverged(Callback):
     ) -> None:
         """Look at the loss of every step."""
         loss = outputs["loss"] if isinstance(outputs, dict) else outputs
-        if loss is None or bool(torch.isfinite(loss)):
+        if loss is None or bool(loss < _DIVERGED):
             return
         raise InputError(
             Fault(
-                f"the loss became {float(loss)} in epoch {trainer.current_epoch + 1}",
-                expected="finite numbers",
+                f"the loss became {float(loss):.4g} in epoch {trainer.current_epoch + 1}",
+                expected=f"nats per label, less than {_DIVERGED:g}",
                 fix="lower --learning-rate, or look for extreme values in the images; the "
                 "checkpoints of earlier epochs are intact",
                 file=str(self.folder),

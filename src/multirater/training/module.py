@@ -97,10 +97,12 @@ class SegmentationModule(lightning.LightningModule):
         if of_raters:
             groups.append({"params": of_raters, "lr": self.config.confusion_learning_rate})
         optimizer = torch.optim.Adam(groups)
+        total_steps = int(self.trainer.estimated_stepping_batches)
         schedule = torch.optim.lr_scheduler.OneCycleLR(
             optimizer,
             max_lr=[group["lr"] for group in groups],
-            total_steps=int(self.trainer.estimated_stepping_batches),
-            pct_start=0.2,
+            total_steps=total_steps,
+            # Torch divides by zero when the rise is exactly one step, as a fifth of five is.
+            pct_start=0.2 if total_steps != 5 else 0.25,
         )
         return [optimizer], [{"scheduler": schedule, "interval": "step"}]

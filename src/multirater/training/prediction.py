@@ -6,6 +6,9 @@ OUT/entropy/<case>           in nats, with the probabilities
 OUT/raters/<rater>/<case>    what the rater would have drawn, on request
 OUT/confusion/<rater>/<case> confusion matrix maps (true * n_classes + observed, *space), on request
 OUT/manifest.csv             OUT is a data set whose only rater is the network
+
+Predictions are class indices. Where label files hold other values, the truth is not named in
+OUT/manifest.csv: one classes.csv cannot explain both.
 """
 
 from __future__ import annotations
@@ -26,10 +29,9 @@ from multirater.io.manifest import Row, cell_of, write_rows
 from multirater.io.naming import file_names
 from multirater.io.suffixes import WRITABLE, suffix_of
 from multirater.progress import track
-from multirater.training.config import TrainConfig
 from multirater.training.predictor import Prediction, Predictor
 from multirater.training.run import RunData
-from multirater.types import Case, Dataset, Geometry, Image, LabelMap
+from multirater.types import Case, Classes, Dataset, Geometry, Image, LabelMap
 
 RATER = "network"
 """The rater's name under which predictions appear in their manifest."""
@@ -61,7 +63,14 @@ def predict(
     if target.exists() and any(target.iterdir()):
         raise InputError(Fault("already exists", fix="choose another folder", file=str(target)))
     predictor = Predictor(run)
-    writer = _Writer(predictor.data, predictor.config, target, probability, raters, confusion)
+    writer = _Writer(
+        predictor.data,
+        target,
+        probability,
+        raters,
+        confusion,
+        names_truth=_holds_indices(dataset.classes),
+    )
     names = file_names(case.name for case in dataset)
     wanted = list(range(len(predictor.data.raters))) if raters or confusion else []
     found = predictor.of_cases(dataset, lambda _: wanted)
@@ -77,11 +86,11 @@ def predict(
 @dataclass(frozen=True)
 class _Writer:
     data: RunData
-    config: TrainConfig
     folder: Path
     probability: bool
     raters: bool
     confusion: bool
+    names_truth: bool
 
     def write(self, case: Case, name: str, geometry: Geometry, predicted: Prediction) -> Row:
         suffix = _suffix(case, geometry.ndim)
@@ -103,7 +112,7 @@ class _Writer:
             cell_of(case.image.paths, self.folder) if case.image else "",
             RATER,
             f"truth/{name}{suffix}",
-            cell_of(case.truth.paths, self.folder) if case.truth else "",
+            cell_of(case.truth.paths, self.folder) if case.truth and self.names_truth else "",
             case.split,
         )
 
@@ -112,6 +121,12 @@ class _Writer:
 
     def _maps(self, maps: NDArray[np.float32], geometry: Geometry, cell: str) -> None:
         write_image(Image(maps.astype(np.float32), geometry), self.folder / cell)
+
+
+def _holds_indices(classes: Classes | None) -> bool:
+    """Whether label files hold class indices, and not values that the classes declare."""
+    items = () if classes is None else classes.items
+    return all(item.value in (None, index) for index, item in enumerate(items))
 
 
 def _suffix(case: Case, ndim: int) -> str:

@@ -59,7 +59,7 @@ class RunData:
     version: str = __version__
 
     def as_classes(self) -> Classes:
-        """Return the classes with their colours."""
+        """Return the classes with their colours, as predictions are written: by index."""
         pairs = zip(self.classes, self.colours, strict=True)
         return Classes(tuple(LabelClass(name, colour) for name, colour in pairs))
 
@@ -134,9 +134,7 @@ def _fit(found: Survey, target: Path, config: TrainConfig) -> Run:
     )
     data = RaterData(prepared, config, with_truth=method.with_truth)
     monitor = "val_nll" if data.held_out_cases else "train_nll"
-    best = ModelCheckpoint(
-        target / CHECKPOINTS, "best", monitor=monitor, mode="min", save_last=True
-    )
+    best = _checkpoint(target, "best", monitor)
     trainer = _trainer(
         config, target, best, monitor, finds_unused=method.warms_up or config.method == "separate"
     )
@@ -152,6 +150,18 @@ def _fit(found: Survey, target: Path, config: TrainConfig) -> Run:
     return Run(target, int(epoch), float("nan") if score is None else float(score))
 
 
+def _checkpoint(target: Path, name: str, monitor: str | None) -> ModelCheckpoint:
+    """Keep one epoch, always in the same file: the best by a figure, or the last."""
+    return ModelCheckpoint(
+        target / CHECKPOINTS,
+        name,
+        monitor=monitor,
+        mode="min",
+        enable_version_counter=False,
+        save_on_train_epoch_end=True,
+    )
+
+
 def _trainer(
     config: TrainConfig,
     target: Path,
@@ -160,7 +170,10 @@ def _trainer(
     *,
     finds_unused: bool,
 ) -> lightning.Trainer:
-    callbacks: list[Callback] = [best, Curves(target / CURVES), StopWhenDiverged(target)]
+    # Lightning's own `save_last` skips the epochs that are not the best. Order matters: what the
+    # last epoch keeps includes which one is best.
+    last = _checkpoint(target, "last", None)
+    callbacks: list[Callback] = [Curves(target / CURVES), StopWhenDiverged(target), best, last]
     if config.patience:
         callbacks.append(EarlyStopping(monitor, patience=config.patience, check_finite=True))
     several = config.devices * config.num_nodes > 1
