@@ -75,10 +75,11 @@ class CaseEncoder:
         if len(space) > 1:
             height, width = space[-2:]
             found |= {"height": height, "width": width, "aspect": _aspect(geometry)}
-        found |= {"slices": slices, "depth": space[0] if len(space) == 3 else 1}
+        found |= {"slices": slices, "depth": space[0] if len(space) == 3 else 1, "start": 0}
         room = self.most_bytes
         if "answers" not in found and len(space) > 1:
             found |= _patterns(stack, slices)
+            found["start"] = _first_shown(stack, slices, len(self.subject.dataset.raters))
             room -= sum(map(len, found["runs"]))
             found["maps"] = self._maps(case, space, slices)
             room -= sum(len(part) for each in found["maps"] for part in each["runs"])
@@ -203,6 +204,17 @@ def choose_slices(stack: NDArray[Any]) -> list[int]:
         return list(range(first, last))
     even = np.linspace(first, last - 1, MOST_SLICES).round().astype(int)
     return [int(each) for each in even]
+
+
+def _first_shown(stack: NDArray[Any], slices: Sequence[int], n_raters: int) -> int:
+    """Position of the slice to begin with: most disputed, else with most drawn."""
+    if len(slices) == 1:
+        return 0
+    shown = stack[:, list(slices)]
+    raters = shown[:n_raters] if n_raters > 1 else shown
+    disputed = (raters.max(0) != raters.min(0)).sum((1, 2))
+    drawn = (shown > 0).sum((0, 2, 3))
+    return int(np.argmax(disputed if disputed.any() else drawn))
 
 
 def _patterns(stack: NDArray[Any], slices: Sequence[int]) -> dict[str, Any]:

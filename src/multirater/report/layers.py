@@ -8,11 +8,20 @@ from typing import Literal
 
 from multirater.report.subject import Subject
 
-COLOURS = ("#56b4e9", "#e69f00", "#2fc79a", "#ef8fc4", "#f0e442", "#ff7043", "#7c9cff", "#b8c0cc")
-"""Told apart by people with any colour vision (after Okabe and Ito), bright enough on dark images.
+COLOURS = ("#6b67e7", "#d5bc05", "#12a371", "#f278b4", "#e0441f", "#84d7ff", "#ffffa3")
+"""Of raters, in hues near those of the figures (`colours.rater_colours`), bright on dark images.
+
+Any two are more than 15 apart (CIEDE2000), also for people with any kind of colour blindness.
 """
 
-DASHES: tuple[tuple[int, ...], ...] = ((), (7, 4), (2, 3), (9, 3, 2, 3), (14, 5))
+DASHES: tuple[tuple[int, ...], ...] = (
+    (),
+    (7, 4),
+    (2, 3),
+    (9, 3, 2, 3),
+    (14, 5),
+    (5, 2, 1, 2, 1, 2),
+)
 """With more raters than colours, the line tells them apart."""
 
 LayerKind = Literal["rater", "truth", "fusion", "predictions", "predicted rater", "reference"]
@@ -43,8 +52,8 @@ def rater_layer(number: int, name: str, *, shown: bool = True) -> Layer:
     """The fixed line of a rater, by position.
 
     Example:
-        >>> rater_layer(0, "anna").colour, rater_layer(8, "ida").dash
-        ('#56b4e9', (7, 4))
+        >>> rater_layer(0, "anna").colour, rater_layer(7, "ida").dash
+        ('#6b67e7', (7, 4))
     """
     dash = DASHES[number // len(COLOURS) % len(DASHES)]
     return Layer("rater", name, COLOURS[number % len(COLOURS)], dash, shown)
@@ -61,7 +70,8 @@ def layers_of(
         vote: whether the majority of the raters is the reference.
     """
     raters = subject.dataset.raters
-    few = len(raters) <= len(COLOURS)
+    n_labels = [len(case.labels) for case in subject.dataset if case.labels] or [0]
+    few = sum(n_labels) / len(n_labels) <= len(COLOURS)
     layers = [rater_layer(i, name, shown=few or i < 5) for i, name in enumerate(raters)]
     dashes = list(DASHES[1:]) * (len(subject.results) + 1)
     if any(case.truth is not None for case in subject.dataset):
@@ -70,8 +80,9 @@ def layers_of(
     if vote:
         layers.append(Layer("reference", "majority", "#ffffff", shown=True))
         has_reference = True
+    first_network = next((each for each in subject.results if each.kind == "predictions"), None)
     for position, result in enumerate(subject.results):
-        shown = (position == 0 and not has_reference) or result.kind == "predictions"
+        shown = result is first_network or (position == 0 and not has_reference)
         layers.append(Layer(result.kind, result.name, "#ffffff", dashes[position], shown))
     for network, rater in predicted_raters:
         colour = COLOURS[raters.index(rater) % len(COLOURS)] if rater in raters else "#ffffff"

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from multirater.report.models import Measured
 from multirater.report.raters import RaterFacts
 from multirater.report.subject import Subject
-from multirater.report.trust import Trust
+from multirater.report.trust import doubtful_fusions
 from multirater.report.words import counted, listed, percent
 
 _POOR = 0.75
@@ -30,7 +31,7 @@ def next_steps(
     subject: Subject,
     raters: Sequence[RaterFacts],
     worst_cases: Sequence[str],
-    trust: Trust,
+    measured: Sequence[Measured],
     anchors: dict[str, str],
 ) -> list[Step]:
     """Say what to do next, the most useful first.
@@ -39,7 +40,7 @@ def next_steps(
         subject: of the report.
         raters: in numbers.
         worst_cases: names of the cases with most disagreement.
-        trust: the trust statement.
+        measured: fusions and networks.
         anchors: by rater, the place of their section on the page.
     """
     steps: list[Step] = []
@@ -54,8 +55,10 @@ def next_steps(
             )
         )
     steps += _talks(raters, anchors)
-    steps += _fusions(subject, trust)
-    if subject.results and not subject.runs and subject.dataset.kind == "masks":
+    steps += _fusions(subject)
+    steps += _choice(measured)
+    only_fused = {each.kind for each in subject.results} == {"fusion"} and not subject.runs
+    if only_fused and subject.dataset.kind == "masks":
         steps.append(
             Step(
                 "Train a network on all raters' labels and compare it with the fused labels.",
@@ -90,19 +93,34 @@ def _talks(raters: Sequence[RaterFacts], anchors: dict[str, str]) -> list[Step]:
     return steps
 
 
-def _fusions(subject: Subject, trust: Trust) -> list[Step]:
+def _choice(measured: Sequence[Measured]) -> list[Step]:
+    """Name the fusion that is closest to the truth, of those measured on the same cases."""
+    fusions = [each for each in measured if each.kind == "fusion" and "Dice" in each.figures]
+    if len(fusions) < 2 or len({each.n_cases for each in fusions}) > 1:
+        return []
+    best = max(fusions, key=lambda each: each.figures["Dice"].value)
+    return [
+        Step(
+            f"Of the fusions, use {best.name}: closest to the truth, with Dice "
+            f"{best.figures['Dice'].value:.2f}.",
+            link="models",
+            link_text="Compare them",
+        )
+    ]
+
+
+def _fusions(subject: Subject) -> list[Step]:
     fusions = [each for each in subject.results if each.kind == "fusion"]
     if fusions:
-        in_doubt = any(
-            f.level == "problem" and f.text.startswith(fusions[0].name) for f in trust.findings
-        )
-        if in_doubt and len(fusions) == 1:
-            return [
-                Step(
-                    f"Compare {fusions[0].name} with a method that assumes less.",
-                    "multirater fuse DATA --method majority-vote -o vote/",
-                )
-            ]
+        if len(fusions) > 1 or not doubtful_fusions(subject):
+            return []
+        return [
+            Step(
+                f"Compare {fusions[0].name} with a method that assumes less.",
+                "multirater fuse DATA --method majority-vote -o vote/",
+            )
+        ]
+    if subject.results or subject.runs:
         return []
     if len(subject.dataset.raters) < 2:
         return [Step("Let a second rater label some of the cases: one alone cannot be checked.")]

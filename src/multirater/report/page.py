@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -19,9 +20,10 @@ from multirater.report.case_data import CaseEncoder
 from multirater.report.charts import group_chart, interval_bar, line_chart, scatter_chart
 from multirater.report.contents import Contents
 from multirater.report.layers import Layer, rater_layer
-from multirater.report.models import LOWER_IS_BETTER, columns_of
+from multirater.report.models import LOWER_IS_BETTER, Measured, columns_of
 from multirater.report.next_steps import headline, next_steps
 from multirater.report.raters import Figure
+from multirater.report.subject import Kind
 from multirater.report.words import UNKNOWN, counted, listed, percent
 
 _SCRIPTS = ("decode.js", "drawing.js", "viewer.js", "page.js")
@@ -97,14 +99,15 @@ class Page:
         return {
             "contents": contents,
             "subject": subject,
+            "kinds": _kinds(subject.kinds),
             "headline": headline(subject, n_labels, contents.mean_agreement, contents.raters),
-            "steps": next_steps(subject, contents.raters, worst, contents.trust, anchors),
+            "steps": next_steps(subject, contents.raters, worst, contents.measured, anchors),
             "tiles": self._tiles(n_labels),
             "anchors": anchors,
             "styles": [rater_layer(number, name) for number, name in enumerate(raters)],
             "columns": columns_of(contents.measured),
             "lower_is_better": LOWER_IS_BETTER,
-            "best": _best(contents),
+            "best": _best(contents.measured),
             "charts": self._charts(),
             "recalls_shown": 2 < len(contents.classes) <= _MOST_RECALLS or not contents.is_masks,
             "matrix_raters": self._matrix_raters(),
@@ -125,9 +128,6 @@ class Page:
         if value is not None:
             shown = f"{value:.2f}" if contents.is_masks else percent(value)
             tiles.append(("Dice of two raters" if contents.is_masks else "two raters agree", shown))
-        best = next((m for m in contents.measured if m.name == _best(contents).get("Dice")), None)
-        if best is not None:
-            tiles.append((f"best Dice: {best.name}", f"{best.figures['Dice'].value:.2f}"))
         return tiles
 
     def _matrix_raters(self) -> list[int]:
@@ -237,15 +237,30 @@ def _reference_column(contents: Contents, layers: Sequence[Layer]) -> int:
     return next((i for i, layer in enumerate(layers) if layer.kind == wanted), -1)
 
 
-def _best(contents: Contents) -> dict[str, str]:
-    """The result with the best value of each measure, where there is more than one."""
-    best = {}
-    for column in columns_of(contents.measured):
-        with_it = [each for each in contents.measured if column in each.figures]
-        if len(with_it) > 1 or column == "Dice":
-            choose = min if column in LOWER_IS_BETTER else max
-            best[column] = choose(with_it, key=lambda each: each.figures[column].value).name
+def _best(measured: Sequence[Measured]) -> set[tuple[str, str]]:
+    """(measure, result) with the best value, among results of one kind on equally many cases."""
+    best = set()
+    for column in columns_of(measured):
+        groups: dict[tuple[str, int], list[Measured]] = {}
+        for each in measured:
+            if column in each.figures:
+                groups.setdefault((each.kind, each.n_cases), []).append(each)
+        choose = min if column in LOWER_IS_BETTER else max
+        for group in groups.values():
+            if len(group) > 1:
+                winner = choose(group, key=lambda each: each.figures[column].value)
+                best.add((column, winner.name))
     return best
+
+
+def _kinds(kinds: Sequence[Kind]) -> str:
+    """Say what a report is on, such as *a data set and 2 fusions*."""
+    said = []
+    for kind, n in Counter(kinds).items():
+        many = kind if kind == "predictions" else f"{kind}s"
+        one = kind if kind == "predictions" else f"a {kind}"
+        said.append(one if n == 1 else f"{n} {many}")
+    return listed(said)
 
 
 def _curve_chart(name: str, curves: Any) -> tuple[str, Markup] | None:

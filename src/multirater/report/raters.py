@@ -101,6 +101,7 @@ def _describe(
 ) -> RaterFacts:
     assert dataset.classes is not None
     rater, names = dataset.raters[number], dataset.classes.names
+    is_mask = dataset.kind == "masks"
     offsets = _offsets(number, tallies, len(names), seed)
     unit = "mm" if any(each.in_millimetres for each in tallies) else "px"
     total = counts.sum(0)
@@ -126,14 +127,14 @@ def _describe(
         offsets=offsets,
         unit=unit,
         missed=missed,
-        invented=int((judged & ~there & drawn).sum()),
+        invented=int((judged & ~there & drawn).sum()) if is_mask else 0,
         cm=confusion_rates(total),
         tends=offset_words(
             overall.value, overall.low, overall.high, unit, missed, int(judged.sum())
         )
-        if dataset.kind == "masks"
+        if is_mask
         else "",
-        confusion=confusion_words(total, names, is_mask=dataset.kind == "masks"),
+        confusion=confusion_words(total, names, is_mask=is_mask),
     )
 
 

@@ -23,6 +23,9 @@ from multirater.types import Dataset
 
 Kind = Literal["data set", "fusion", "run", "predictions"]
 
+_GENERIC = {"data", "dataset", "predictions", "fused", "run"}
+"""Folder names that say nothing without the folder they are in."""
+
 
 @dataclass(frozen=True, eq=False)
 class Result:
@@ -237,4 +240,6 @@ def _distinct(items: Sequence[Any]) -> list[Any]:
 
 def _title(path: Path) -> str:
     place = path.resolve()
-    return place.stem if place.is_file() else place.name
+    if place.is_file():
+        return place.stem
+    return f"{place.parent.name}/{place.name}" if place.name in _GENERIC else place.name

@@ -69,13 +69,13 @@ def assess_trust(
         agreed: how far raters agree; None with fewer than two.
         identifiable: of the pooled majority vote, for a data set without any fusion.
     """
-    findings = [*_of_runs(subject), *(f for r in subject.results for f in _of_result(r))]
+    findings = [*_of_runs(subject), *_of_results(subject.results)]
     if identifiable is not None and not subject.results:
         findings += _of_votes(identifiable)
     findings += [*_of_agreement(found, agreed), *_of_supply(found), *_of_reference(reference)]
     ranked = tuple(sorted(findings, key=lambda each: _ORDER.index(each.level)))
     level = ranked[0].level if ranked else "caution"
-    return Trust(level, _summary(subject, level, ranked), ranked)
+    return Trust(level, _summary(subject, level), ranked)
 
 
 def _of_runs(subject: Subject) -> list[Finding]:
@@ -87,6 +87,24 @@ def _of_runs(subject: Subject) -> list[Finding]:
                 text = f"{run.name}: {each.get('text', '')}"
                 findings.append(Finding(cast(Level, each["level"]), text))
     return findings
+
+
+def _of_results(results: Sequence[Result]) -> list[Finding]:
+    """Say what speaks against fusions; what holds for several is said once."""
+    names: dict[Finding, list[str]] = {}
+    for result in results:
+        for finding in _of_result(result):
+            names.setdefault(finding, []).append(result.name)
+    return [Finding(each.level, f"{listed(who)}: {each.text}") for each, who in names.items()]
+
+
+def doubtful_fusions(subject: Subject) -> list[str]:
+    """Name the fusions whose own notes put their labels in doubt."""
+    return [
+        each.name
+        for each in subject.results
+        if any(finding.level == "problem" for finding in _of_result(each))
+    ]
 
 
 def _of_result(result: Result) -> list[Finding]:
@@ -103,7 +121,7 @@ def _of_result(result: Result) -> list[Finding]:
         grave = any(sign in message for sign in _GRAVE)
         level: Level = "problem" if grave and n >= _OFTEN * n_cases else "caution"
         where = "" if n >= n_cases else f" (in {n} of {counted(n_cases, 'case')})"
-        findings.append(Finding(level, f"{result.name}: {message}{where}"))
+        findings.append(Finding(level, f"{message}{where}"))
     grave_first = sorted(findings, key=lambda each: _ORDER.index(each.level))
     return grave_first[:3]
 
@@ -178,20 +196,16 @@ def _of_reference(reference: Reference) -> list[Finding]:
     return []
 
 
-def _summary(subject: Subject, level: Level, findings: Sequence[Finding]) -> str:
+def _summary(subject: Subject, level: Level) -> str:
     trusts = [run.trust for run in subject.runs if run.trust is not None]
     written = [str(each["summary"]) for each in trusts if each.get("summary")]
     if written:
         return " ".join(written)
     fusions = [each.name for each in subject.results if each.kind == "fusion"]
-    doubtful = [
-        name
-        for name in fusions
-        if any(f.level == "problem" and f.text.startswith(f"{name}: ") for f in findings)
-    ]
+    doubtful = doubtful_fusions(subject)
     trusted = [name for name in fusions if name not in doubtful]
     if doubtful and trusted:
-        return f"Do not rely on {listed(doubtful)} here; {listed(trusted)} shows no grave warning."
+        return f"Do not rely on {listed(doubtful)} here; nothing grave against {listed(trusted)}."
     if level == "problem":
         what = listed(doubtful) if doubtful else "these labels"
         return f"Do not rely on {what} without a second look: see why below."

@@ -129,7 +129,7 @@ function settle(content, about) {
   state.x = state.y = 0;
   const several = content.slices.length > 1;
   element("slice-row").hidden = element("slice-keys").hidden = !several;
-  state.slice = several ? Math.floor(content.slices.length / 2) : 0;
+  state.slice = content.start;
   element("slice").max = content.slices.length - 1;
   element("channel-choice").hidden = !(content.pictures && content.pictures.length > 1);
   fillSelect(element("channel"), (content.pictures || [0]).map((_, i) => [i, i + 1]), state.channel);
@@ -140,6 +140,7 @@ function settle(content, about) {
     const score = about.scores[i];
     const present = !content.rows || content.rows.some((each) => each[i] >= 0);
     row.classList.toggle("absent", !present);
+    row.hidden = !present && raterLayers.length > 12;
     row.querySelector(".value").textContent =
       !present ? "none" : i < raterLayers.length && score !== null ? score.toFixed(2) : "";
   }
