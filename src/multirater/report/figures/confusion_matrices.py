@@ -25,8 +25,8 @@ from multirater.report.figures.style import (
     tick_names,
 )
 
-_TITLE, _BAR, _LETTER = 0.22, 0.6, 0.06
-"""Inches: above each matrix, for the colour bar, and for a letter of a class's name."""
+_TITLE, _GAP, _BAR, _LETTER = 0.22, 0.08, 0.6, 0.06
+"""Inches: above and beside each matrix, for the colour bar, for a letter of a class's name."""
 
 
 @in_style
@@ -93,8 +93,8 @@ class _Grid:
     def of(n_raters: int, classes: Sequence[str]) -> _Grid:
         name = max(map(len, classes)) * _LETTER
         margin = name + 0.3
-        side = min(max(0.24 * len(classes), 0.85), PAGE_WIDTH - margin - _BAR)
-        most_columns = max(int((PAGE_WIDTH - margin - _BAR) // (side + 0.08)), 1)
+        side = min(max(0.24 * len(classes), 0.85), PAGE_WIDTH - margin - _BAR - _GAP)
+        most_columns = max(int((PAGE_WIDTH - margin - _BAR) // (side + _GAP)), 1)
         most_rows = max(int((PAGE_HEIGHT - margin - 0.3) // (side + _TITLE)), 1)
         n_rows = min(math.ceil(n_raters / most_columns), most_rows)
         n_columns = min(math.ceil(n_raters / n_rows), most_columns)
@@ -102,7 +102,7 @@ class _Grid:
 
     @property
     def width(self) -> float:
-        return max(self.n_columns * (self.side + 0.08) + self.margin + _BAR, 2.4)
+        return max(self.n_columns * (self.side + _GAP) + self.margin + _BAR, 2.4)
 
     @property
     def height(self) -> float:
