@@ -1,4 +1,4 @@
-"""The colours of raters and classes, the same on the page and in figures."""
+"""The colours of raters and classes on white paper; outlines on dark images may be brighter."""
 
 from __future__ import annotations
 
