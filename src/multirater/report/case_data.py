@@ -71,14 +71,14 @@ class CaseEncoder:
             absent = np.broadcast_to(np.int16(MISSING), space)
             stack = np.stack([absent if each is None else each for each in columns])
         slices = choose_slices(stack)
-        geometry = None if image is None else image.geometry
         if len(space) > 1:
             height, width = space[-2:]
-            found |= {"height": height, "width": width, "aspect": _aspect(geometry)}
+            aspect = _aspect(None if image is None else image.geometry)
+            found |= {"height": height, "width": width, "aspect": aspect}
         found |= {"slices": slices, "depth": space[0] if len(space) == 3 else 1, "start": 0}
         room = self.most_bytes
         if "answers" not in found and len(space) > 1:
-            found |= _patterns(stack, slices)
+            found |= _patterns(stack, slices, room * 6 // 10)
             found["start"] = _first_shown(stack, slices, len(self.subject.dataset.raters))
             room -= sum(map(len, found["runs"]))
             found["maps"] = self._maps(case, space, slices)
@@ -217,12 +217,28 @@ def _first_shown(stack: NDArray[Any], slices: Sequence[int], n_raters: int) -> i
     return int(np.argmax(disputed if disputed.any() else drawn))
 
 
-def _patterns(stack: NDArray[Any], slices: Sequence[int]) -> dict[str, Any]:
-    """Labels of all layers as patterns: what occurs together, and where."""
+def _patterns(stack: NDArray[Any], slices: Sequence[int], most_bytes: int) -> dict[str, Any]:
+    """Labels of all layers as patterns: what occurs together, and where.
+
+    Drawings too intricate for the room (noise, say) are stored with every second pixel, or fewer;
+    `coarse` says which.
+    """
     shown = stack[:, list(slices)] if stack.ndim == 4 else stack[:, None]
-    found = encode_patterns(shown)
-    runs = [encode_runs(part) for part in found.index]
-    return {"rows": found.rows.tolist(), "runs": runs}
+    coarse = 1
+    while True:
+        found = encode_patterns(shown[..., ::coarse, ::coarse])
+        runs = [encode_runs(part) for part in found.index]
+        if sum(map(len, runs)) <= most_bytes or min(found.index.shape[1:]) <= _MAP_SIDE:
+            break
+        coarse *= 2
+    height, width = found.index.shape[1:]
+    return {
+        "rows": found.rows.tolist(),
+        "runs": runs,
+        "height": height,
+        "width": width,
+        "coarse": coarse,
+    }
 
 
 def _map(name: str, values: NDArray[Any], slices: Sequence[int]) -> dict[str, Any]:

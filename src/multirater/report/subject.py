@@ -86,6 +86,7 @@ class _Found:
 
     kinds: list[Kind] = field(default_factory=list)
     dataset: Dataset | None = None
+    place: Path | None = None
     origins: list[tuple[Path, Path | None]] = field(default_factory=list)
     results: list[Result] = field(default_factory=list)
     runs: list[TrainedRun] = field(default_factory=list)
@@ -107,9 +108,8 @@ def read_subject(paths: Sequence[str | Path]) -> Subject:
     dataset = found.dataset or _dataset_of(found)
     if not dataset.cases:
         raise InputError(Fault("no case to report on", expected="at least one"))
-    place = paths[0] if found.dataset is None else dataset.folder or paths[0]
     return Subject(
-        _title(Path(place)),
+        _title(found.place or Path(paths[0])),
         tuple(found.kinds),
         dataset,
         tuple(_distinct(found.results)),
@@ -143,6 +143,7 @@ def _look_at(path: Path, found: _Found) -> None:
                     file=str(path),
                 )
             )
+        found.place = path
         found.dataset = read_answers(path) if is_answer_table(path) else read_dataset(path)
         return
     origin = read_origin(path)
@@ -240,6 +241,7 @@ def _distinct(items: Sequence[Any]) -> list[Any]:
 
 def _title(path: Path) -> str:
     place = path.resolve()
-    if place.is_file():
+    if place.is_file() and place.name != MANIFEST:
         return place.stem
+    place = place.parent if place.is_file() else place
     return f"{place.parent.name}/{place.name}" if place.name in _GENERIC else place.name

@@ -112,7 +112,12 @@ async function show(place, { announce = true } = {}) {
     return;
   }
   if (ticket !== state.ticket) return;
-  note(state.content.pictures ? "" : "This case has no image.");
+  const notes = [];
+  if (!state.content.pictures) notes.push("This case has no image.");
+  if (state.content.coarse > 1) {
+    notes.push(`Outlines are too intricate for the page: one pixel of ${state.content.coarse} is kept.`);
+  }
+  note(notes.join(" "));
   settle(state.content, about);
   await draw();
   if (state.place + 1 < report.cases.length) loadCase(state.place + 1).catch(() => {});
@@ -224,7 +229,8 @@ async function overlayCanvas(content, patterns, slice) {
     const colours = Array.from({ length: 32 }, (_, i) => [...rampColour(i / 31), i ? 1 : 0.25]);
     return {
       canvas: colourCanvas(values, colours, map.width, map.height), smooth: true,
-      width: map.width * map.factor, height: map.height * map.factor,
+      width: (map.width * map.factor) / content.coarse,
+      height: (map.height * map.factor) / content.coarse,
     };
   });
 }
