@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from multirater import fuse, io, metrics, nn, samples, simulate
+    from multirater import fuse, io, metrics, nn, report, samples, simulate
     from multirater.dataset_agreement import agreement
     from multirater.dataset_info import info
     from multirater.evaluation import evaluate
     from multirater.io import dataset_from_arrays, read_dataset, write_dataset
+    from multirater.report import write_report
     from multirater.training import predict, train
 
 _HOMES = {
@@ -33,8 +34,9 @@ _HOMES = {
     "read_dataset": "multirater.io",
     "train": "multirater.training",
     "write_dataset": "multirater.io",
+    "write_report": "multirater.report",
 }
-_FOLDERS = ("fuse", "io", "metrics", "nn", "samples", "simulate")
+_FOLDERS = ("fuse", "io", "metrics", "nn", "report", "samples", "simulate")
 
 __all__ = [
     "agreement",
@@ -47,10 +49,12 @@ __all__ = [
     "nn",
     "predict",
     "read_dataset",
+    "report",
     "samples",
     "simulate",
     "train",
     "write_dataset",
+    "write_report",
 ]
 
 

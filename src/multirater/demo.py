@@ -1,4 +1,4 @@
-"""The whole way through on built-in data: digits, five simulated raters, fusion, training."""
+"""The whole way through on built-in data: digits, five raters, fusion, training, a report."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from multirater.fuse.dataset import fuse_dataset
 from multirater.io import read_dataset, write_dataset
 from multirater.metrics import case_interval, dice_score
 from multirater.progress import say
+from multirater.report import write_report
 from multirater.samples import digits_dataset
 from multirater.simulate import simulate_dataset
 from multirater.types import Dataset
@@ -26,13 +27,14 @@ FUSIONS: dict[str, dict[str, Any]] = {
     "spatial-staple": {},
 }
 NETWORKS = {"network on majority vote": "mode", "network with confusion matrices": "cm"}
+PAGE = "report.html"
 _MARKER = "made-by-multirater-demo"
 
 
 def run_demo(
     folder: Path, *, n_cases: int = 600, epochs: int = 6, seed: int = 0
 ) -> Iterator[tuple[pd.DataFrame, str]]:
-    """Simulate, fuse, train and evaluate; yield the tables to show with their titles.
+    """Simulate, fuse, train, evaluate and report; yield the tables to show with their titles.
 
     Args:
         folder: where everything goes.
@@ -51,16 +53,24 @@ def run_demo(
     yield _fuse(data.split("train"), folder), "Fused labels against the truth"
     table = _train(data, folder, epochs, seed)
     yield table, "Networks against the truth, on images they have not seen"
+    say(f"{3 + len(FUSIONS) + len(NETWORKS)}. writing a page to look at")
+    write_report([folder / "data", *_results(folder)], folder / PAGE, seed=seed)
+
+
+def _results(folder: Path) -> list[Path]:
+    fusions = [folder / "fused" / _folder_name(name) for name in FUSIONS]
+    return [*fusions, *(folder / "networks" / method for method in NETWORKS.values())]
+
+
+def _folder_name(name: str) -> str:
+    return name.replace(", ", "-").replace(" ", "-")
 
 
 def _fuse(data: Dataset, folder: Path) -> pd.DataFrame:
     rows = []
     for number, (name, settings) in enumerate(FUSIONS.items(), start=3):
         say(f"{number}. fusing the raters' labels by {name}, without looking at the truth")
-        target, method = (
-            folder / "fused" / name.replace(", ", "-").replace(" ", "-"),
-            name.split(",")[0],
-        )
+        target, method = folder / "fused" / _folder_name(name), name.split(",")[0]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", MultiraterWarning)
             fuse_dataset(data, target, method=method, **settings)
@@ -86,7 +96,14 @@ def _train(data: Dataset, folder: Path, epochs: int, seed: int) -> pd.DataFrame:
             seed=seed,
         )
         train(data, target, config)
-        predict(target, data.split("test"), target / "predictions")
+        predict(
+            target,
+            data.split("test"),
+            target / "predictions",
+            probability=True,
+            raters=method == "cm",
+            confusion=method == "cm",
+        )
         rows.append(rater_dice(read_dataset(target / "predictions")).set_axis([name]))
     return pd.concat(rows).rename_axis("method")
 

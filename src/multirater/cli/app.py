@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from multirater import __version__
-from multirater.cli import data, evaluating, fusing, importing, recipes, training
+from multirater.cli import data, evaluating, fusing, importing, recipes, reporting, training
 from multirater.cli.verb import verb
 
 app = typer.Typer(
@@ -44,6 +44,8 @@ app.command("fuse")(verb(fusing.fuse))
 app.command("train")(verb(training.train))
 app.command("predict")(verb(training.predict))
 app.command("evaluate")(verb(evaluating.evaluate))
+app.command("report")(verb(reporting.report))
+app.command("view")(verb(reporting.view))
 app.command("demo")(verb(data.demo))
 for name in ("mnist", "ms_lesion", "brats", "lidc_crops"):
     importing.app.command(name.replace("_", "-"))(verb(getattr(recipes, name)))

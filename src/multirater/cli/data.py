@@ -125,7 +125,7 @@ def demo(
     seed: Seed = 0,
 ) -> None:
     """Run the whole way on built-in digits with five simulated raters."""
-    from multirater.demo import run_demo
+    from multirater.demo import PAGE, run_demo
 
     for table, title in run_demo(output, n_cases=cases, seed=seed):
         print_table(table, title)
@@ -134,7 +134,7 @@ def demo(
         "largest drawing,\nunless it learns from the disputed pixels only; see docs/fusion.md and "
         "docs/training.md."
     )
-    print(f"Everything is in {output}")
+    print(f"Everything is in {output}; open {output / PAGE} in a browser to look at it.")
 
 
 def opened(data: Path, split: str) -> Dataset:

@@ -13,8 +13,10 @@ from multirater.fuse.dataset import FusedDataset
 from multirater.fuse.methods import NEEDS_SPACE, method_named, require_options
 from multirater.fuse.rater_table import rater_table_of_tasks
 from multirater.fuse.table import COLUMNS, long_columns
+from multirater.io import read_dataset
 from multirater.io.atomic import replacing
 from multirater.io.manifest import FILE_NAME
+from multirater.types import Dataset
 
 
 def is_answer_table(path: Path) -> bool:
@@ -55,11 +57,7 @@ def fuse_table(
                     "already exists", fix="choose another folder or --overwrite", file=str(folder)
                 )
             )
-    with path.open(encoding="utf-8-sig") as stream:
-        separator = _separator(stream.readline())
-    frame = pd.read_csv(path, sep=separator, encoding="utf-8-sig")
-    frame.columns = pd.Index([str(name).strip().lower() for name in frame.columns])
-    frame = _cleaned(frame, path)
+    frame = _read(path)
     result = method_named(method)(frame, **(options or {}))
     raters = rater_table_of_tasks(result.counts, result.raters, result.classes)
     labels = result.probability.add_prefix("P(").add_suffix(")")
@@ -68,6 +66,28 @@ def fuse_table(
         with replacing(folder / name, overwrite=overwrite) as temporary:
             table.to_csv(temporary)
     return FusedDataset(folder, raters, labels, tuple(result.identifiability.messages()))
+
+
+def read_answers(path: Path) -> Dataset:
+    """Open a table of answers as a data set of class labels without images.
+
+    Args:
+        path: CSV with columns for task, rater and label.
+    """
+    frame = _read(path)
+    columns = long_columns(frame)
+    assert columns is not None
+    return read_dataset(
+        frame[list(columns)].set_axis(["case", "rater", "label"], axis=1), root=path.parent
+    )
+
+
+def _read(path: Path) -> pd.DataFrame:
+    with path.open(encoding="utf-8-sig") as stream:
+        separator = _separator(stream.readline())
+    frame = pd.read_csv(path, sep=separator, encoding="utf-8-sig")
+    frame.columns = pd.Index([str(name).strip().lower() for name in frame.columns])
+    return _cleaned(frame, path)
 
 
 def _cleaned(frame: pd.DataFrame, path: Path) -> pd.DataFrame:

@@ -30,6 +30,7 @@ from multirater.io import manifest
 from multirater.io.atomic import replacing
 from multirater.io.manifest import Row, cell_of
 from multirater.io.naming import file_names
+from multirater.io.origin import write_origin
 from multirater.io.survey import Survey, survey
 from multirater.parallel import map_parallel
 from multirater.progress import say
@@ -110,10 +111,12 @@ def fuse_dataset(
         raise InputError(Fault("no case has a label", expected="labels to fuse"))
     target.mkdir(parents=True, exist_ok=True)
     _write_json(target / SETTINGS, {**settings, "version": __version__})
+    write_origin(target, dataset)
     try:
         if dataset.kind == "classes":
-            return _fuse_classes(found, target, method, options or {})
-        return _fuse_masks(found, target, settings, workers, scheduler, fuser)
+            done = _fuse_classes(found, target, method, options or {})
+        else:
+            done = _fuse_masks(found, target, settings, workers, scheduler, fuser)
     except InputError:
         if not _read_progress(target):
             # Nothing was fused: leave no folder in the way of the corrected command.
@@ -123,6 +126,9 @@ def fuse_dataset(
         n_done = len(_read_progress(target))
         say(f"stopped after {n_done} of {len(dataset)} cases; go on with --resume")
         raise
+    notes = list(done.messages)
+    _write_json(target / SETTINGS, {**settings, "version": __version__, "notes": notes})
+    return done
 
 
 def _prepare(target: Path, settings: Mapping[str, Any], *, resume: bool, overwrite: bool) -> None:

@@ -15,6 +15,7 @@ from multirater.metrics.confusion import (
     skill_score,
 )
 from multirater.metrics.distribution import energy_distance
+from multirater.metrics.offset import outline_offsets
 from multirater.metrics.overlap import (
     class_dice_scores,
     class_iou_scores,
@@ -46,6 +47,7 @@ __all__ = [
     "item_interval",
     "krippendorff_alpha",
     "mean_iou_score",
+    "outline_offsets",
     "one_against_rest",
     "pairwise_scores",
     "per_class",

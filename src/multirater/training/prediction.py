@@ -6,6 +6,7 @@ OUT/entropy/<case>           in nats, with the probabilities
 OUT/raters/<rater>/<case>    what the rater would have drawn, on request
 OUT/confusion/<rater>/<case> confusion matrix maps (true * n_classes + observed, *space), on request
 OUT/manifest.csv             OUT is a data set whose only rater is the network
+OUT/origin.json              where the data set and the run are
 
 Predictions are class indices. Where label files hold other values, the truth is not named in
 OUT/manifest.csv: one classes.csv cannot explain both.
@@ -27,6 +28,7 @@ from multirater.io.labels import write_label
 from multirater.io.manifest import FILE_NAME as MANIFEST_FILE
 from multirater.io.manifest import Row, cell_of, write_rows
 from multirater.io.naming import file_names
+from multirater.io.origin import write_origin
 from multirater.io.suffixes import WRITABLE, suffix_of
 from multirater.progress import track
 from multirater.training.predictor import Prediction, Predictor
@@ -80,6 +82,7 @@ def predict(
     ]
     write_classes(predictor.data.as_classes(), target / CLASSES_FILE)
     write_rows(rows, target / MANIFEST_FILE)
+    write_origin(target, dataset, run=Path(run))
     return target / MANIFEST_FILE
 
 

@@ -6,6 +6,7 @@ RUN/checkpoints/     best.ckpt by held-out likelihood, last.ckpt to go on from
 RUN/curves.csv       losses of every epoch
 RUN/tensorboard/     the same for TensorBoard
 RUN/raters.csv       each rater as the network sees them
+RUN/origin.json      where the data set is
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from lightning.pytorch.utilities import rank_zero_only
 from multirater import __version__
 from multirater.errors import Fault, InputError
 from multirater.io.atomic import replacing
+from multirater.io.origin import write_origin
 from multirater.io.survey import Survey, survey
 from multirater.nn.segmenter import Segmenter
 from multirater.training.callbacks import Curves, StopWhenDiverged
@@ -107,6 +109,7 @@ def train(dataset: Dataset, folder: str | Path, config: TrainConfig | None = Non
     if is_first:
         target.mkdir(parents=True, exist_ok=True)
         write_config(config, target / CONFIG)
+        write_origin(target, dataset)
     return _fit(found, target, config)
 
 

@@ -1,0 +1,290 @@
+"""One case as the page reads it: pictures, outlines and maps, in plain data for JSON."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multirater.evaluation.predictions import PredictedCase, Predictions, open_predictions
+from multirater.io import read_image
+from multirater.io.suffixes import suffix_of
+from multirater.patterns import encode_patterns
+from multirater.report.layers import Layer, layers_of
+from multirater.report.pictures import as_shades, encode_picture
+from multirater.report.reference import Reference, vote
+from multirater.report.runs import encode_runs
+from multirater.report.subject import Result, Subject
+from multirater.types import MISSING, Case, Classes
+
+MOST_SLICES = 40
+"""Slices of a volume that are shown; of more, an even choice."""
+
+_MAP_SIDE = 128
+"""Maps of probabilities are smooth: they are stored no larger than this, and in so many steps."""
+
+_MAP_STEPS = 31
+
+_PICTURE_BYTES = 400_000
+"""A picture needs no more than this, however much room there is."""
+
+
+@dataclass(frozen=True, eq=False)
+class CaseEncoder:
+    """Encodes cases one at a time.
+
+    Attributes:
+        subject: of the report.
+        classes: of its data set.
+        reference: what raters are measured against.
+        layers: the outlines, in the order of stored columns.
+        opened: what each result predicts, by its name.
+        entropy: files of entropy maps by result and case file name.
+        most_bytes: of one case on the page, about.
+    """
+
+    subject: Subject
+    classes: Classes
+    reference: Reference
+    layers: tuple[Layer, ...]
+    opened: Mapping[str, Predictions]
+    entropy: Mapping[str, Mapping[str, Path]]
+    most_bytes: int
+
+    def encode(self, case: Case) -> dict[str, Any]:
+        """Return pictures, label columns and maps of a case, ready for JSON."""
+        image = case.read_image()
+        columns = self._columns(case)
+        known = [each for each in columns if each is not None]
+        found: dict[str, Any] = {"name": case.name}
+        if not known or known[0].ndim == 0:
+            found["answers"] = [MISSING if each is None else int(each) for each in columns]
+            space = () if image is None else image.space
+            stack = np.full((len(columns), *space), MISSING, dtype=np.int16)
+        else:
+            space = known[0].shape
+            absent = np.broadcast_to(np.int16(MISSING), space)
+            stack = np.stack([absent if each is None else each for each in columns])
+        slices = choose_slices(stack)
+        if len(space) > 1:
+            height, width = space[-2:]
+            aspect = _aspect(None if image is None else image.geometry)
+            found |= {"height": height, "width": width, "aspect": aspect}
+        found |= {"slices": slices, "depth": space[0] if len(space) == 3 else 1, "start": 0}
+        room = self.most_bytes
+        if "answers" not in found and len(space) > 1:
+            found |= _patterns(stack, slices, room * 6 // 10)
+            found["start"] = _first_shown(stack, slices, len(self.subject.dataset.raters))
+            room -= sum(map(len, found["runs"]))
+            found["maps"] = self._maps(case, space, slices)
+            room -= sum(len(part) for each in found["maps"] for part in each["runs"])
+        if image is not None:
+            shades = as_shades(image.array)
+            found["pictures"] = _pictures(shades, slices, room, n_axes=len(space))
+        return found
+
+    def _columns(self, case: Case) -> list[NDArray[Any] | None]:
+        """Read every layer's label of a case; nothing where there is none."""
+        raters = [
+            case.read_label(rater).array if rater in case.labels else None
+            for rater in self.subject.dataset.raters
+        ]
+        columns: list[NDArray[Any] | None] = list(raters)
+        for layer in self.layers[len(raters) :]:
+            columns.append(self._column(layer, case, raters))
+        shapes = {each.shape for each in columns if each is not None}
+        if len(shapes) > 1:  # results of another grid cannot be drawn on this one
+            own = next(each.shape for each in columns if each is not None)
+            columns = [c if c is not None and c.shape == own else None for c in columns]
+        return columns
+
+    def _column(
+        self, layer: Layer, case: Case, raters: Sequence[NDArray[Any] | None]
+    ) -> NDArray[Any] | None:
+        if layer.kind == "truth":
+            truth = case.read_truth()
+            return None if truth is None else truth.array
+        if layer.kind == "reference":
+            given = [each for each in raters if each is not None]
+            return vote(np.stack(given), len(self.classes)) if given else None
+        predicted = self._predicted(layer.result or layer.name, case)
+        if predicted is None:
+            return None
+        if layer.kind == "predicted rater":
+            source = predicted.raters.get(layer.name)
+            return None if source is None else source.read().array
+        return predicted.label.read().array
+
+    def _predicted(self, result: str, case: Case) -> PredictedCase | None:
+        return self.opened[result].cases.get(case.name)
+
+    def _maps(
+        self, case: Case, space: tuple[int, ...], slices: Sequence[int]
+    ) -> list[dict[str, Any]]:
+        """Entropy and confusion maps of the networks, as far as they were written."""
+        maps: list[dict[str, Any]] = []
+        for result in self.subject.results:
+            predicted = self._predicted(result.name, case)
+            if predicted is None or result.kind != "predictions":
+                continue
+            file = self.entropy[result.name].get(_stem(predicted))
+            if file is not None:
+                entropy = read_image(file, ndim=len(space)).array[0] / math.log(len(self.classes))
+                maps.append(_map(f"entropy of {result.name}", entropy, slices))
+            for rater in predicted.confusion:
+                maps += self._confusion_maps(result, predicted, rater, space, slices)
+        return maps
+
+    def _confusion_maps(
+        self,
+        result: Result,
+        predicted: PredictedCase,
+        rater: str,
+        space: tuple[int, ...],
+        slices: Sequence[int],
+    ) -> list[dict[str, Any]]:
+        cm, names = predicted.read_confusion(rater, space), self.classes.names
+        if len(names) == 2:
+            return [
+                _map(f"{rater}: draws {names[o]} for {names[t]} ({result.name})", cm[t, o], slices)
+                for t, o in ((1, 0), (0, 1))
+            ]
+        label = np.maximum(predicted.label.read().array, 0)
+        right = np.take_along_axis(np.einsum("tt...->t...", cm), label[None], axis=0)[0]
+        return [_map(f"{rater}: chance of an error ({result.name})", 1 - right, slices)]
+
+
+def open_encoder(
+    subject: Subject, classes: Classes, reference: Reference, most_bytes: int
+) -> CaseEncoder:
+    """Find everything that can be drawn on the cases of a subject."""
+    raters = subject.dataset.raters
+    opened = {r.name: open_predictions(r.dataset, None, classes, raters) for r in subject.results}
+    drawn = [
+        (name, rater)
+        for name, found in opened.items()
+        for rater in dict.fromkeys(r for case in found.cases.values() for r in case.raters)
+    ]
+    return CaseEncoder(
+        subject,
+        classes,
+        reference,
+        tuple(layers_of(subject, drawn, vote=reference.kind == "vote")),
+        opened,
+        {result.name: _entropy_files(result) for result in subject.results},
+        most_bytes,
+    )
+
+
+def choose_slices(stack: NDArray[Any]) -> list[int]:
+    """Choose the slices of a volume to show: where anybody drew, and a little around.
+
+    Args:
+        stack: (n_layers, *space); anything but a volume has one slice.
+
+    Example:
+        >>> stack = np.zeros((2, 9, 4, 4), int); stack[0, 4] = 1
+        >>> choose_slices(stack)
+        [2, 3, 4, 5, 6]
+    """
+    if stack.ndim != 4:
+        return [0]
+    depth = stack.shape[1]
+    drawn = np.flatnonzero((stack > 0).any((0, 2, 3)))
+    if len(drawn):
+        first, last = max(int(drawn[0]) - 2, 0), min(int(drawn[-1]) + 3, depth)
+    else:
+        first, last = 0, depth
+    if last - first <= MOST_SLICES:
+        return list(range(first, last))
+    even = np.linspace(first, last - 1, MOST_SLICES).round().astype(int)
+    return [int(each) for each in even]
+
+
+def _first_shown(stack: NDArray[Any], slices: Sequence[int], n_raters: int) -> int:
+    """Position of the slice to begin with: most disputed, else with most drawn."""
+    if len(slices) == 1:
+        return 0
+    shown = stack[:, list(slices)]
+    raters = shown[:n_raters] if n_raters > 1 else shown
+    disputed = (raters.max(0) != raters.min(0)).sum((1, 2))
+    drawn = (shown > 0).sum((0, 2, 3))
+    return int(np.argmax(disputed if disputed.any() else drawn))
+
+
+def _patterns(stack: NDArray[Any], slices: Sequence[int], most_bytes: int) -> dict[str, Any]:
+    """Labels of all layers as patterns: what occurs together, and where.
+
+    Drawings too intricate for the room (noise, say) are stored with every second pixel, or fewer;
+    `coarse` says which.
+    """
+    shown = stack[:, list(slices)] if stack.ndim == 4 else stack[:, None]
+    coarse = 1
+    while True:
+        found = encode_patterns(shown[..., ::coarse, ::coarse])
+        runs = [encode_runs(part) for part in found.index]
+        if sum(map(len, runs)) <= most_bytes or min(found.index.shape[1:]) <= _MAP_SIDE:
+            break
+        coarse *= 2
+    height, width = found.index.shape[1:]
+    return {
+        "rows": found.rows.tolist(),
+        "runs": runs,
+        "height": height,
+        "width": width,
+        "coarse": coarse,
+    }
+
+
+def _map(name: str, values: NDArray[Any], slices: Sequence[int]) -> dict[str, Any]:
+    """Probabilities (*space) in few steps, and no larger than needed."""
+    from skimage.measure import block_reduce
+
+    shown = values[list(slices)] if values.ndim == 3 else values[None]
+    factor = max(1, math.ceil(max(shown.shape[1:]) / _MAP_SIDE))
+    small = block_reduce(shown, (1, factor, factor), np.mean) if factor > 1 else shown
+    steps = np.rint(np.clip(np.nan_to_num(small), 0, 1) * _MAP_STEPS).astype(int)
+    return {
+        "name": name,
+        "height": small.shape[1],
+        "width": small.shape[2],
+        "factor": factor,
+        "runs": [encode_runs(each) for each in steps],
+    }
+
+
+def _pictures(
+    shades: list[NDArray[np.uint8]], slices: Sequence[int], room: int, *, n_axes: int
+) -> list[list[str]]:
+    """Encode every channel of every slice, all within the room left."""
+    each = max(min(room * 3 // 4 // max(len(shades) * len(slices), 1), _PICTURE_BYTES), 1500)
+    if n_axes != 3:
+        return [[encode_picture(channel, each)] for channel in shades]
+    return [[encode_picture(channel[z], each) for z in slices] for channel in shades]
+
+
+def _aspect(geometry: Any) -> float:
+    """Height of a pixel over its width."""
+    if geometry is None or geometry.ndim < 2:
+        return 1.0
+    return float(geometry.spacing[-2] / geometry.spacing[-1])
+
+
+def _stem(predicted: PredictedCase) -> str:
+    return _without_suffix(predicted.label.paths[0]) if predicted.label.paths else ""
+
+
+def _without_suffix(path: Path) -> str:
+    return path.name[: len(path.name) - len(suffix_of(path))]
+
+
+def _entropy_files(result: Result) -> dict[str, Path]:
+    folder = None if result.dataset.folder is None else result.dataset.folder / "entropy"
+    if folder is None or not folder.is_dir():
+        return {}
+    return {_without_suffix(file): file for file in sorted(folder.iterdir())}

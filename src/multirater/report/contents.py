@@ -1,0 +1,152 @@
+"""Everything the page says, gathered before it is laid out."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multirater.dataset_agreement import Agreement, agreement
+from multirater.errors import MultiraterWarning
+from multirater.fuse import majority_vote
+from multirater.fuse.identifiability import Identifiability
+from multirater.io.survey import Survey, survey
+from multirater.report.models import Measured, measure_results
+from multirater.report.raters import RaterFacts, describe_raters
+from multirater.report.reference import Reference, choose_reference
+from multirater.report.selection import clearest_mistakes, order_by_disagreement
+from multirater.report.subject import Subject, read_subject
+from multirater.report.tally import CaseTally, tally_cases
+from multirater.report.trust import Trust, assess_trust
+from multirater.types import Case, Classes
+
+
+@dataclass(frozen=True, eq=False)
+class Contents:
+    """What a report says.
+
+    Attributes:
+        subject: what it is about; its data set knows its classes.
+        reference: what raters are measured against.
+        tallies: one per case.
+        raters: in numbers and words.
+        agreed: how far raters agree; None with fewer than two.
+        matrix: (n_raters, n_raters) agreement of every two, NaN where they share no case.
+        matrix_name: what it holds.
+        trust: the trust statement.
+        measured: fusions and networks.
+        order: positions of the cases, most disagreement first.
+        mistakes: by rater, positions of the cases with their clearest mistakes.
+    """
+
+    subject: Subject
+    reference: Reference
+    tallies: list[CaseTally]
+    raters: list[RaterFacts]
+    agreed: Agreement | None
+    matrix: NDArray[np.float64]
+    matrix_name: str
+    trust: Trust
+    measured: list[Measured]
+    order: list[int]
+    mistakes: list[list[int]]
+
+    @property
+    def classes(self) -> Classes:
+        """The classes of the data set."""
+        assert self.subject.dataset.classes is not None
+        return self.subject.dataset.classes
+
+    @property
+    def cases(self) -> tuple[Case, ...]:
+        """The cases, in the order of the data set."""
+        return self.subject.dataset.cases
+
+    @property
+    def is_masks(self) -> bool:
+        """Whether labels are drawings rather than classes of whole images."""
+        return self.subject.dataset.kind == "masks"
+
+    @property
+    def mean_agreement(self) -> float | None:
+        """Mean Dice of two raters, or share of cases on which two raters agree."""
+        if self.agreed is None:
+            return None
+        name = "mean Dice of pairs" if self.is_masks else "percent agreement"
+        value = float(cast(Any, self.agreed.coefficients.loc[(name, "all"), "value"]))
+        return None if np.isnan(value) else value
+
+
+def gather(paths: Sequence[str | Path], *, seed: int = 0, workers: int = 1) -> Contents:
+    """Read and measure everything that a report on these paths says.
+
+    Args:
+        paths: as in `write_report`.
+        seed: of the draws behind intervals.
+        workers: number of processes.
+    """
+    opened = read_subject(paths)
+    found = survey(opened.dataset, workers=workers)
+    subject = replace(opened, dataset=found.dataset)
+    reference = choose_reference(subject, len(found.classes))
+    tallies = tally_cases(found, reference, workers=workers)
+    agreed = _agreement(found, seed)
+    matrix, matrix_name = _matrix(found, agreed)
+    n_raters = len(subject.dataset.raters)
+    n_mistakes = 6 if n_raters <= 12 else 3
+    return Contents(
+        subject,
+        reference,
+        tallies,
+        describe_raters(subject.dataset, tallies, seed=seed),
+        agreed,
+        matrix,
+        matrix_name,
+        assess_trust(subject, found, reference, agreed, _identifiability(found)),
+        measure_results(subject, workers=workers),
+        order_by_disagreement(tallies),
+        [clearest_mistakes(tallies, rater, n_mistakes) for rater in range(n_raters)],
+    )
+
+
+def _agreement(found: Survey, seed: int) -> Agreement | None:
+    if len(found.dataset.raters) < 2:
+        return None
+    return agreement(found, n_resamples=100, seed=seed)
+
+
+def _matrix(found: Survey, agreed: Agreement | None) -> tuple[NDArray[np.float64], str]:
+    raters = found.dataset.raters
+    matrix = np.full((len(raters), len(raters)), np.nan)
+    name = "Dice" if found.dataset.kind == "masks" else "Cohen kappa"
+    if agreed is not None:
+        place = {rater: position for position, rater in enumerate(raters)}
+        columns = agreed.pairs[["rater a", "rater b", name]]
+        for a, b, value in columns.itertuples(index=False):
+            matrix[place[a], place[b]] = matrix[place[b], place[a]] = value
+    return matrix, name
+
+
+def _identifiability(found: Survey) -> Identifiability | None:
+    """Assess the majority vote over the patterns of all cases."""
+    parts = [case for case in found.cases if len(case.rows)]
+    if len(found.dataset.raters) < 2 or not parts:
+        return None
+    rows = np.concatenate([part.rows for part in parts])
+    counts = np.concatenate([part.counts for part in parts])
+    with warnings.catch_warnings():
+        # What it warns of is said on the page.
+        warnings.simplefilter("ignore", MultiraterWarning)
+        result = majority_vote(
+            rows.T,
+            len(found.classes),
+            raters=found.dataset.raters,
+            classes=found.classes.names,
+            weights=counts,
+        )
+    return result.identifiability

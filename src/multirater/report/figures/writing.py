@@ -1,0 +1,62 @@
+"""All figures of a data set, a fusion, a run or predictions, as files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from multirater.errors import Fault, InputError
+from multirater.report.figures.files import write_figure
+from multirater.report.figures.selection import figures_of
+from multirater.report.subject import Subject, read_subject
+
+
+def write_figures(
+    source: Subject | str | Path | Sequence[str | Path],
+    folder: str | Path,
+    *,
+    cases: int | Sequence[str] = 3,
+    overwrite: bool = False,
+) -> list[Path]:
+    """Write every figure that can be made of one or more paths, as PNG (300 dpi) and SVG.
+
+    | file | what | needs |
+    | --- | --- | --- |
+    | `drawings` | cases with each rater's drawing, estimates, truth | masks |
+    | `uncertainty` | estimate, probability, entropy, disagreement | masks |
+    | `agreement` | every two raters | two raters |
+    | `confusion-matrices`, `skill` | each rater against a reference | truth, or two raters |
+    | the same with `-<result>` | as a fusion or a network sees them | its `raters.csv` |
+    | `confusion-maps-<case>` | where each rater errs | `multirater predict --raters --confusion` |
+    | `consensus-<result>` | predicted against real | `multirater predict --raters`, labels |
+    | `consensus-groups` | Dice by consensus and method | results, labels |
+    | `curves-<run>` | training | a run |
+
+    Args:
+        source: data set, fusion, run or predictions, or several of them, as for `read_subject`.
+        folder: where the files go.
+        cases: names of the cases to show, or how many: those with the most disagreement.
+        overwrite: whether existing files may be replaced.
+
+    Returns:
+        The files, PNG and SVG of each figure.
+
+    Raises:
+        InputError: nothing to draw, unknown cases, existing files, or faults of the data.
+
+    Example:
+        write_figures(["study", "fused", "predicted"], "figures")
+    """
+    subject = source if isinstance(source, Subject) else _read(source)
+    written = []
+    for stem, figure in figures_of(subject, cases):
+        written += write_figure(figure, Path(folder), stem, overwrite=overwrite)
+    if not written:
+        raise InputError(
+            Fault("nothing to draw", expected="labels of raters, a fusion, a run or predictions")
+        )
+    return written
+
+
+def _read(source: str | Path | Sequence[str | Path]) -> Subject:
+    return read_subject([source] if isinstance(source, str | Path) else source)

@@ -1,0 +1,322 @@
+"""The page: contents laid out as HTML, everything from the data escaped."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any, Literal
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from multirater import __version__
+from multirater.report.case_data import CaseEncoder
+from multirater.report.charts import group_chart, interval_bar, line_chart, scatter_chart
+from multirater.report.contents import Contents
+from multirater.report.layers import Layer, rater_layer
+from multirater.report.models import LOWER_IS_BETTER, Measured, columns_of
+from multirater.report.next_steps import headline, next_steps
+from multirater.report.raters import Figure
+from multirater.report.subject import Kind
+from multirater.report.words import UNKNOWN, counted, listed, percent
+
+_SCRIPTS = ("decode.js", "drawing.js", "viewer.js", "page.js")
+_HERE = "<!-- cases -->"
+_MOST_IN_MATRIX = 60
+_MOST_RECALLS = 6
+
+CaseSource = Literal["inline", "folder"]
+
+
+@dataclass(frozen=True, eq=False)
+class Page:
+    """A page, ready to be written piece by piece.
+
+    Attributes:
+        contents: what it says.
+        encoder: of the cases.
+        chosen: positions of the cases on it, in order.
+        sampled: whether cases were left out.
+        source: cases in the page itself, or each in a file of its own that is read when shown.
+    """
+
+    contents: Contents
+    encoder: CaseEncoder
+    chosen: list[int]
+    sampled: bool
+    source: CaseSource
+
+    def pieces(self) -> Iterator[str]:
+        """Yield the page from first to last, a case at a time, so that memory stays bounded."""
+        before, after = self.html().split(_HERE)
+        yield before
+        if self.source == "inline":
+            for place in range(len(self.chosen)):
+                text = as_json(self.case(place))
+                yield f'<script type="application/json" id="case-{place}">{text}</script>\n'
+        yield after
+
+    def case(self, place: int) -> dict[str, Any]:
+        """Encode the case at a place among the chosen ones."""
+        return self.encoder.encode(self.contents.cases[self.chosen[place]])
+
+    def case_script(self, place: int) -> str:
+        """Return the script that hands a case to the page, for a file of its own."""
+        return f"multiraterCase({place}, {as_json(self.case(place))});\n"
+
+    def html(self) -> str:
+        """Return the page without its cases."""
+        script = "\n".join(_static(name) for name in _SCRIPTS)
+        digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        return (
+            _environment()
+            .get_template("page.html")
+            .render(
+                **self._variables(),
+                css=Markup(_static("page.css")),
+                script=Markup(script),
+                script_hash=digest,
+                data=Markup(as_json(self._data())),
+                cases_here=Markup(_HERE),
+            )
+        )
+
+    def _variables(self) -> dict[str, Any]:
+        contents = self.contents
+        subject = contents.subject
+        raters = subject.dataset.raters
+        anchors = {name: f"rater-{number + 1}" for number, name in enumerate(raters)}
+        worst = [
+            contents.cases[i].name for i in contents.order if contents.tallies[i].disagreement > 0
+        ]
+        n_labels = sum(len(case.labels) for case in contents.cases)
+        return {
+            "contents": contents,
+            "subject": subject,
+            "kinds": _kinds(subject.kinds),
+            "headline": headline(subject, n_labels, contents.mean_agreement, contents.raters),
+            "steps": next_steps(subject, contents.raters, worst, contents.measured, anchors),
+            "tiles": self._tiles(n_labels),
+            "anchors": anchors,
+            "styles": [rater_layer(number, name) for number, name in enumerate(raters)],
+            "columns": columns_of(contents.measured),
+            "lower_is_better": LOWER_IS_BETTER,
+            "best": _best(contents.measured),
+            "charts": self._charts(),
+            "recalls_shown": 2 < len(contents.classes) <= _MOST_RECALLS or not contents.is_masks,
+            "matrix_raters": self._matrix_raters(),
+            "note": self._note(),
+            "version": __version__,
+            "unknown": UNKNOWN,
+            "n_shown": len(self.chosen),
+            "place_of": {position: place for place, position in enumerate(self.chosen)},
+        }
+
+    def _tiles(self, n_labels: int) -> list[tuple[str, str]]:
+        contents = self.contents
+        tiles = [("cases", f"{len(contents.cases):,}")]
+        tiles.append(("raters", str(len(contents.raters))))
+        tiles.append(("labels", f"{n_labels:,}"))
+        tiles.append(("classes", str(len(contents.classes))))
+        value = contents.mean_agreement
+        if value is not None:
+            shown = f"{value:.2f}" if contents.is_masks else percent(value)
+            tiles.append(("Dice of two raters" if contents.is_masks else "two raters agree", shown))
+        return tiles
+
+    def _matrix_raters(self) -> list[int]:
+        """Positions of the raters in the agreement matrix: those with most labels, if too many."""
+        raters = self.contents.raters
+        order = sorted(range(len(raters)), key=lambda i: -raters[i].labels)[:_MOST_IN_MATRIX]
+        return sorted(order)
+
+    def _charts(self) -> dict[str, Any]:
+        measured = self.contents.measured
+        curves = [_curve_chart(run.name, run.curves) for run in self.contents.subject.runs]
+        points = {each.name: each.consensus for each in measured if each.consensus}
+        groups = list(dict.fromkeys(g[0] for each in measured for g in each.groups))
+        by_group = {each.name: {g[0]: g[3] for g in each.groups} for each in measured}
+        ordered = [g for g in ("below", "low", "middle", "high", "above") if g in groups]
+        return {
+            "curves": [chart for chart in curves if chart],
+            "consensus": scatter_chart(
+                points,
+                title="Predicted against real consensus level of each case",
+                x="consensus of the raters (mean IoU)",
+                y="predicted consensus",
+            )
+            if points
+            else "",
+            "groups": group_chart(
+                by_group, ordered, title="Dice by consensus group of the cases", y="Dice"
+            )
+            if ordered
+            else "",
+        }
+
+    def _note(self) -> str:
+        if not self.sampled:
+            return ""
+        n = len(self.contents.cases)
+        return (
+            f"{len(self.chosen)} of {counted(n, 'case')} are shown: those with most disagreement, "
+            "those with the clearest mistakes, and an even choice of the rest. --cases all writes "
+            "every case, multirater view shows them without writing."
+        )
+
+    def _data(self) -> dict[str, Any]:
+        """What the page's script needs to know beside the cases."""
+        contents = self.contents
+        return {
+            "kind": contents.subject.dataset.kind,
+            "source": self.source,
+            "classes": [
+                {"name": item.name, "colour": item.colour} for item in contents.classes.items
+            ],
+            "layers": [_layer(layer) for layer in self.encoder.layers],
+            "reference": _reference_column(contents, self.encoder.layers),
+            "referenceName": contents.reference.name,
+            "cases": [self._case_entry(position) for position in self.chosen],
+        }
+
+    def _case_entry(self, position: int) -> dict[str, Any]:
+        case, tally = self.contents.cases[position], self.contents.tallies[position]
+        return {
+            "name": case.name,
+            "split": case.split,
+            "raters": len(case.labels),
+            "disagreement": tally.disagreement,
+            "scores": [float(score) for score in tally.score],
+        }
+
+
+def as_json(content: Any) -> str:
+    """Return JSON that is inert inside a script element, whatever the texts hold.
+
+    Example:
+        >>> "<" in as_json({"name": "</script>"}), as_json(float("nan"))
+        (False, 'null')
+    """
+    text = json.dumps(_plain(content), separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    for sign in "<>&":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return text
+
+
+def _plain(content: Any) -> Any:
+    if isinstance(content, dict):
+        return {str(key): _plain(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_plain(value) for value in content]
+    if isinstance(content, float):
+        return round(content, 4) if math.isfinite(content) else None
+    return content
+
+
+def _layer(layer: Layer) -> dict[str, Any]:
+    return {
+        "kind": layer.kind,
+        "name": layer.name,
+        "colour": layer.colour,
+        "dash": list(layer.dash),
+        "shown": layer.shown,
+        "result": layer.result,
+    }
+
+
+def _reference_column(contents: Contents, layers: Sequence[Layer]) -> int:
+    """Position of the layer that raters are measured against, or -1."""
+    kinds = {"truth": "truth", "vote": "reference", "fusion": "fusion", "none": ""}
+    wanted = kinds[contents.reference.kind]
+    return next((i for i, layer in enumerate(layers) if layer.kind == wanted), -1)
+
+
+def _best(measured: Sequence[Measured]) -> set[tuple[str, str]]:
+    """(measure, result) with the best value, among results of one kind on equally many cases."""
+    best = set()
+    for column in columns_of(measured):
+        groups: dict[tuple[str, int], list[Measured]] = {}
+        for each in measured:
+            if column in each.figures:
+                groups.setdefault((each.kind, each.n_cases), []).append(each)
+        choose = min if column in LOWER_IS_BETTER else max
+        for group in groups.values():
+            if len(group) > 1:
+                winner = choose(group, key=lambda each: each.figures[column].value)
+                best.add((column, winner.name))
+    return best
+
+
+def _kinds(kinds: Sequence[Kind]) -> str:
+    """Say what a report is on, such as *a data set and 2 fusions*."""
+    said = []
+    for kind, n in Counter(kinds).items():
+        many = kind if kind == "predictions" else f"{kind}s"
+        one = kind if kind == "predictions" else f"a {kind}"
+        said.append(one if n == 1 else f"{n} {many}")
+    return listed(said)
+
+
+def _curve_chart(name: str, curves: Any) -> tuple[str, Markup] | None:
+    shown = {"train_nll": "training", "val_nll": "held-out raters' labels"}
+    series = {
+        word: [
+            (float(e) + 1, float(v))
+            for e, v in zip(curves["epoch"], curves[column], strict=True)
+            if math.isfinite(float(v))
+        ]
+        for column, word in shown.items()
+        if column in getattr(curves, "columns", ())
+    }
+    series = {word: points for word, points in series.items() if points}
+    if not series:
+        return None
+    title = f"Loss of {name} over epochs"
+    return name, line_chart(series, title=title, x="epoch", y="nats per label")
+
+
+def _static(name: str) -> str:
+    return files("multirater.report").joinpath("static", name).read_text(encoding="utf-8")
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("multirater.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "number": _number,
+        "interval": _interval,
+        "bar": interval_bar,
+        "percent": percent,
+        "listed": listed,
+        "heat": _heat,
+        "sortable": _sortable,
+    }
+    return environment
+
+
+def _number(value: float) -> str:
+    return UNKNOWN if math.isnan(value) else f"{value:.2f}"
+
+
+def _interval(figure: Figure) -> str:
+    return "" if math.isnan(figure.low) else f"{figure.low:.2f} to {figure.high:.2f}"
+
+
+def _heat(value: float) -> str:
+    """How much of the heat colour a cell has; no more than its text can be read on."""
+    return "0%" if math.isnan(value) else f"{60 * min(max(value, 0), 1):.0f}%"
+
+
+def _sortable(value: float) -> str:
+    return "" if math.isnan(value) else f"{value:.6g}"

@@ -1,0 +1,96 @@
+"""What raters are measured against: the truth, a fusion, or the majority of the raters."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multirater.errors import MultiraterWarning
+from multirater.fuse import majority_vote
+from multirater.report.subject import Subject
+from multirater.types import Case, LabelMap, Source
+
+_ENOUGH = 0.5
+"""Share of the labelled cases from which on a truth is what raters are measured against."""
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """A label for each case that raters are compared with.
+
+    Attributes:
+        kind: `truth`, `fusion`, `vote`, or `none` when there is nothing to compare with.
+        name: as the page calls it, such as *the truth*.
+        words: a sentence that says what raters were measured against.
+        sources: fused labels by case, for `fusion`.
+        n_classes: of the data set.
+    """
+
+    kind: Literal["truth", "fusion", "vote", "none"]
+    name: str
+    words: str
+    n_classes: int
+    sources: Mapping[str, Source[LabelMap]] = field(default_factory=dict)
+
+    def read(self, case: Case, labels: NDArray[Any]) -> NDArray[np.int16] | None:
+        """Return class indices (*space) of a case, or nothing where there is no reference.
+
+        Args:
+            case: which one.
+            labels: of its raters, (n_raters, *space).
+        """
+        if self.kind == "truth":
+            truth = case.read_truth()
+            return None if truth is None else truth.array
+        if self.kind == "fusion":
+            source = self.sources.get(case.name)
+            return None if source is None else source.read().array
+        if self.kind == "vote" and (labels >= 0).any():
+            return vote(labels, self.n_classes)
+        return None
+
+
+def vote(labels: NDArray[Any], n_classes: int) -> NDArray[np.int16]:
+    """Return the class most raters chose, (*space); ties go to the lower class.
+
+    Example:
+        >>> vote(np.array([[0, 1], [1, 1], [0, -1]]), 2).tolist()
+        [0, 1]
+    """
+    with warnings.catch_warnings():
+        # What a vote says of its raters is said elsewhere on the page.
+        warnings.simplefilter("ignore", MultiraterWarning)
+        flat = labels.reshape(len(labels), -1)
+        return np.asarray(majority_vote(flat, n_classes).label).reshape(labels.shape[1:])
+
+
+def choose_reference(subject: Subject, n_classes: int) -> Reference:
+    """Choose what to measure raters against: the truth, else a fusion, else their majority."""
+    cases = [case for case in subject.dataset if case.labels]
+    n_true = sum(case.truth is not None for case in cases)
+    if cases and n_true >= _ENOUGH * len(cases):
+        where = "" if n_true == len(cases) else f", known for {n_true} of {len(cases)} cases"
+        words = f"Raters are measured against the truth that came with the data{where}."
+        return Reference("truth", "the truth", words, n_classes)
+    fusion = next((each for each in subject.results if each.kind == "fusion"), None)
+    if fusion is not None:
+        (rater,) = fusion.dataset.raters
+        sources = {c.name: c.labels[rater] for c in fusion.dataset if rater in c.labels}
+        words = (
+            f"No truth is known. Raters are measured against the labels fused by {fusion.name}: "
+            "if the fusion is wrong, so are these numbers."
+        )
+        return Reference("fusion", f"the fusion by {fusion.name}", words, n_classes, sources)
+    if len(subject.dataset.raters) < 2:
+        words = "There is neither a truth nor a second rater to compare with."
+        return Reference("none", "nothing", words, n_classes)
+    words = (
+        "No truth is known. Raters are measured against the majority of all raters, themselves "
+        "included, which flatters everyone a little and those most who are like the others."
+    )
+    return Reference("vote", "the majority", words, n_classes)

@@ -1,0 +1,247 @@
+"""What a report is about: a data set, and whatever was made of it.
+
+A report is asked for by paths. Each is a data set, a table of answers, a fusion, a run or a folder
+of predictions; results say themselves where their data set is (`origin.json`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import pandas as pd
+
+from multirater.errors import Fault, InputError
+from multirater.fuse.answer_table import is_answer_table, read_answers
+from multirater.io import read_dataset
+from multirater.io.manifest import FILE_NAME as MANIFEST
+from multirater.io.origin import read_origin
+from multirater.types import Dataset
+
+Kind = Literal["data set", "fusion", "run", "predictions"]
+
+_GENERIC = {"data", "dataset", "predictions", "fused", "run"}
+"""Folder names that say nothing without the folder they are in."""
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """Labels that a fusion or a network gave to cases.
+
+    Attributes:
+        name: distinct within the report.
+        kind: `fusion` or `predictions`.
+        dataset: whose only rater is the fusion or the network.
+        notes: what speaks against trusting it, as the fusion wrote it down.
+    """
+
+    name: str
+    kind: Literal["fusion", "predictions"]
+    dataset: Dataset
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedRun:
+    """A training run.
+
+    Attributes:
+        name: distinct within the report.
+        folder: of the run.
+        curves: one row per epoch; empty before the first.
+        trust: content of `trust.json`, or nothing.
+    """
+
+    name: str
+    folder: Path
+    curves: pd.DataFrame
+    trust: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """Everything a report is about.
+
+    Attributes:
+        title: a short name.
+        kinds: what was named, in order.
+        dataset: the cases with the raters' labels.
+        results: fusions and predictions of these cases.
+        runs: training runs.
+    """
+
+    title: str
+    kinds: tuple[Kind, ...]
+    dataset: Dataset
+    results: tuple[Result, ...] = ()
+    runs: tuple[TrainedRun, ...] = ()
+
+
+@dataclass(eq=False)
+class _Found:
+    """What was found so far at the paths."""
+
+    kinds: list[Kind] = field(default_factory=list)
+    dataset: Dataset | None = None
+    place: Path | None = None
+    origins: list[tuple[Path, Path | None]] = field(default_factory=list)
+    results: list[Result] = field(default_factory=list)
+    runs: list[TrainedRun] = field(default_factory=list)
+
+
+def read_subject(paths: Sequence[str | Path]) -> Subject:
+    """Find out what lies at the paths, and open it without reading images.
+
+    Args:
+        paths: at least one; at most one data set, and results made from it. Without a data set,
+            the one that the results came from is taken, with the cases that the results cover.
+
+    Raises:
+        InputError: a path holds nothing of the kind, or the results belong to no data set.
+    """
+    found = _Found()
+    for path in paths:
+        _look_at(Path(path), found)
+    dataset = found.dataset or _dataset_of(found)
+    if not dataset.cases:
+        raise InputError(Fault("no case to report on", expected="at least one"))
+    return Subject(
+        _title(found.place or Path(paths[0])),
+        tuple(found.kinds),
+        dataset,
+        tuple(_distinct(found.results)),
+        tuple(_distinct(found.runs)),
+    )
+
+
+def kind_at(path: Path) -> Kind:
+    """Tell what a path holds, without reading it whole."""
+    if (path / "fusion.json").is_file():
+        return "fusion"
+    if (path / "config.json").is_file() and (path / "data.json").is_file():
+        return "run"
+    if (path / MANIFEST).is_file() and (
+        "run" in read_origin(path) or read_dataset(path).raters == ("network",)
+    ):
+        return "predictions"
+    return "data set"
+
+
+def _look_at(path: Path, found: _Found) -> None:
+    kind = kind_at(path)
+    found.kinds.append(kind)
+    if kind == "data set":
+        if found.dataset is not None:
+            raise InputError(
+                Fault(
+                    "is a second data set",
+                    expected="one data set, and results made from it",
+                    fix="write a report for each",
+                    file=str(path),
+                )
+            )
+        found.place = path
+        found.dataset = read_answers(path) if is_answer_table(path) else read_dataset(path)
+        return
+    origin = read_origin(path)
+    found.origins.append((path, origin.get("data")))
+    if kind == "fusion":
+        found.results.append(_fusion(path))
+    elif kind == "predictions":
+        found.results.append(_predictions(path, origin.get("run")))
+    else:
+        found.runs.append(_run(path))
+        if (path / "predictions" / MANIFEST).is_file():
+            found.results.append(_predictions(path / "predictions", path))
+
+
+def _dataset_of(found: _Found) -> Dataset:
+    """Open the data set that the results came from; predictions alone are cases of their own."""
+    for _, place in found.origins:
+        if place is not None and place.exists():
+            dataset = read_dataset(place)
+            named = {case.name for result in found.results for case in result.dataset}
+            kept = tuple(case for case in dataset if case.name in named or not named)
+            return replace(dataset, cases=kept)
+    if found.kinds[0] == "predictions":
+        own = found.results[0].dataset
+        return replace(own, cases=tuple(replace(c, labels={}) for c in own), raters=())
+    path, place = found.origins[0]
+    raise InputError(
+        Fault(
+            "does not say where the raters' labels are"
+            if place is None
+            else f"was made from {place}, which is not there any more",
+            expected="the data set beside it",
+            fix=f"name the data set too: multirater report DATA {path} -o report.html",
+            file=str(path),
+        )
+    )
+
+
+def _fusion(path: Path) -> Result:
+    settings = _read_json(path / "fusion.json")
+    if not (path / MANIFEST).is_file():
+        raise InputError(
+            Fault("was not finished", fix="go on with multirater fuse --resume", file=str(path))
+        )
+    name = str(settings.get("method", path.name))
+    extra = ["pooled"] if settings.get("pooled") else []
+    extra += [str(key).replace("_", " ") for key in settings.get("options", {})]
+    named = f"{name} ({', '.join(extra)})" if extra else name
+    notes = tuple(str(note) for note in settings.get("notes", ()))
+    return Result(named, "fusion", read_dataset(path), notes)
+
+
+def _predictions(path: Path, run: Path | None) -> Result:
+    name = "network"
+    if run is not None and (run / "config.json").is_file():
+        name = _run_name(run)
+    return Result(name, "predictions", read_dataset(path))
+
+
+def _run(path: Path) -> TrainedRun:
+    curves = path / "curves.csv"
+    trust = path / "trust.json"
+    return TrainedRun(
+        _run_name(path),
+        path,
+        pd.read_csv(curves) if curves.is_file() else pd.DataFrame(),
+        _read_json(trust) if trust.is_file() else None,
+    )
+
+
+def _run_name(run: Path) -> str:
+    return f"network {_read_json(run / 'config.json').get('method', run.name)}"
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise InputError(Fault(f"is no JSON: {error}", file=str(path))) from None
+    if not isinstance(content, dict):
+        raise InputError(Fault("is no JSON object", file=str(path)))
+    return content
+
+
+def _distinct(items: Sequence[Any]) -> list[Any]:
+    """Number what has the same name."""
+    seen: dict[str, int] = {}
+    named = []
+    for item in items:
+        seen[item.name] = seen.get(item.name, 0) + 1
+        count = seen[item.name]
+        named.append(item if count == 1 else replace(item, name=f"{item.name} #{count}"))
+    return named
+
+
+def _title(path: Path) -> str:
+    place = path.resolve()
+    if place.is_file() and place.name != MANIFEST:
+        return place.stem
+    place = place.parent if place.is_file() else place
+    return f"{place.parent.name}/{place.name}" if place.name in _GENERIC else place.name

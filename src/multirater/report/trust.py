@@ -1,0 +1,214 @@
+"""Whether the result can be trusted: findings, each with its weight, and one sentence."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+import numpy as np
+
+from multirater.dataset_agreement import Agreement
+from multirater.fuse.identifiability import Identifiability
+from multirater.io.survey import Survey
+from multirater.report.reference import Reference
+from multirater.report.subject import Result, Subject
+from multirater.report.words import counted, listed, percent
+
+Level = Literal["good", "caution", "problem"]
+_ORDER: tuple[Level, ...] = ("problem", "caution", "good")
+
+_GRAVE = ("follows rater", "not right more often than wrong", "could be swapped")
+"""Notes of a fusion that put the fused label itself in doubt."""
+
+_OFTEN = 0.25
+"""Share of the cases from which on a grave note is a problem rather than a caution."""
+
+_HIGH, _LOW = 0.8, 0.6
+"""Mean agreement of two raters that is called high, and below which it is called low."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that speaks for or against the result."""
+
+    level: Level
+    text: str
+
+
+@dataclass(frozen=True)
+class Trust:
+    """The trust statement.
+
+    Attributes:
+        level: the gravest of the findings'.
+        summary: one sentence.
+        findings: gravest first.
+    """
+
+    level: Level
+    summary: str
+    findings: tuple[Finding, ...]
+
+
+def assess_trust(
+    subject: Subject,
+    found: Survey,
+    reference: Reference,
+    agreed: Agreement | None,
+    identifiable: Identifiability | None,
+) -> Trust:
+    """Collect what speaks for and against trusting the labels and what was made of them.
+
+    Args:
+        subject: of the report.
+        found: its data set, surveyed.
+        reference: what raters are measured against.
+        agreed: how far raters agree; None with fewer than two.
+        identifiable: of the pooled majority vote, for a data set without any fusion.
+    """
+    findings = [*_of_runs(subject), *_of_results(subject.results)]
+    if identifiable is not None and not subject.results:
+        findings += _of_votes(identifiable)
+    findings += [*_of_agreement(found, agreed), *_of_supply(found), *_of_reference(reference)]
+    ranked = tuple(sorted(findings, key=lambda each: _ORDER.index(each.level)))
+    level = ranked[0].level if ranked else "caution"
+    return Trust(level, _summary(subject, level), ranked)
+
+
+def _of_runs(subject: Subject) -> list[Finding]:
+    """Repeat what training wrote down, as far as it has the agreed form."""
+    findings = []
+    for run in subject.runs:
+        for each in (run.trust or {}).get("findings", ()):
+            if isinstance(each, dict) and each.get("level") in _ORDER:
+                text = f"{run.name}: {each.get('text', '')}"
+                findings.append(Finding(cast(Level, each["level"]), text))
+    return findings
+
+
+def _of_results(results: Sequence[Result]) -> list[Finding]:
+    """Say what speaks against fusions; what holds for several is said once."""
+    names: dict[Finding, list[str]] = {}
+    for result in results:
+        for finding in _of_result(result):
+            names.setdefault(finding, []).append(result.name)
+    return [Finding(each.level, f"{listed(who)}: {each.text}") for each, who in names.items()]
+
+
+def doubtful_fusions(subject: Subject) -> list[str]:
+    """Name the fusions whose own notes put their labels in doubt."""
+    return [
+        each.name
+        for each in subject.results
+        if any(finding.level == "problem" for finding in _of_result(each))
+    ]
+
+
+def _of_result(result: Result) -> list[Finding]:
+    """Count a fusion's notes by what they say; the same is said of many cases in other numbers."""
+    n_cases = max(len(result.dataset), 1)
+    by_kind: dict[str, tuple[str, int]] = {}
+    for note in result.notes:
+        message, n = _split_note(note, n_cases)
+        kind = re.sub(r"[\d.]+", "#", message)
+        first, before = by_kind.get(kind, (message, 0))
+        by_kind[kind] = (first, before + n)
+    findings = []
+    for message, n in by_kind.values():
+        grave = any(sign in message for sign in _GRAVE)
+        level: Level = "problem" if grave and n >= _OFTEN * n_cases else "caution"
+        where = "" if n >= n_cases else f" (in {n} of {counted(n_cases, 'case')})"
+        findings.append(Finding(level, f"{message}{where}"))
+    grave_first = sorted(findings, key=lambda each: _ORDER.index(each.level))
+    return grave_first[:3]
+
+
+def _split_note(note: str, n_cases: int) -> tuple[str, int]:
+    """Split off how many cases a note is about; all, when it does not say."""
+    match = re.fullmatch(r"(.*) \((\d+) cases\)", note, re.DOTALL)
+    return (match[1], int(match[2])) if match else (note, n_cases)
+
+
+def _of_votes(identifiable: Identifiability) -> list[Finding]:
+    messages = identifiable.messages()
+    findings = [
+        Finding("problem" if any(sign in text for sign in _GRAVE) else "caution", text)
+        for text in messages
+    ]
+    margins = identifiable.dominance[~np.isnan(identifiable.dominance)]
+    if identifiable.is_dominant and margins.size:
+        findings.append(
+            Finding(
+                "good",
+                "In every class raters agree with their majority more often than they err in any "
+                f"one way (smallest margin {margins.min():.2f}).",
+            )
+        )
+    return findings
+
+
+def _of_agreement(found: Survey, agreed: Agreement | None) -> list[Finding]:
+    if agreed is None:
+        return []
+    measure = "mean Dice of pairs" if found.dataset.kind == "masks" else "percent agreement"
+    value = float(cast(Any, agreed.coefficients.loc[(measure, "all"), "value"]))
+    if math.isnan(value):
+        return []
+    said = f"Dice {value:.2f}" if found.dataset.kind == "masks" else f"{percent(value)} of cases"
+    if value >= _HIGH:
+        return [Finding("good", f"Raters agree well: two of them at {said} on average.")]
+    word = "moderately" if value >= _LOW else "poorly"
+    return [Finding("caution", f"Raters agree {word}: two of them at {said} on average.")]
+
+
+def _of_supply(found: Survey) -> list[Finding]:
+    n_labels = [len(case.labels) for case in found.dataset if case.labels]
+    findings = []
+    alone = sum(n == 1 for n in n_labels)
+    if alone:
+        findings.append(
+            Finding(
+                "caution",
+                f"{counted(alone, 'case')} of {len(n_labels)} were labelled by one rater only: "
+                "nothing can be said about their errors there.",
+            )
+        )
+    elif n_labels and max(n_labels) == 2:
+        findings.append(
+            Finding("caution", "With two raters per case, no vote can tell which of them is right.")
+        )
+    empty = len(found.dataset) - len(n_labels)
+    if empty and n_labels:
+        findings.append(Finding("caution", f"{counted(empty, 'case')} nobody labelled."))
+    return findings
+
+
+def _of_reference(reference: Reference) -> list[Finding]:
+    if reference.kind == "truth":
+        text = "The truth came with the data: the errors shown here are measured, not estimated."
+        return [Finding("good", text)]
+    if reference.kind == "none":
+        text = "Neither a truth nor a second rater: no error can be measured."
+        return [Finding("problem", text)]
+    return []
+
+
+def _summary(subject: Subject, level: Level) -> str:
+    trusts = [run.trust for run in subject.runs if run.trust is not None]
+    written = [str(each["summary"]) for each in trusts if each.get("summary")]
+    if written:
+        return " ".join(written)
+    fusions = [each.name for each in subject.results if each.kind == "fusion"]
+    doubtful = doubtful_fusions(subject)
+    trusted = [name for name in fusions if name not in doubtful]
+    if doubtful and trusted:
+        return f"Do not rely on {listed(doubtful)} here; nothing grave against {listed(trusted)}."
+    if level == "problem":
+        what = listed(doubtful) if doubtful else "these labels"
+        return f"Do not rely on {what} without a second look: see why below."
+    if level == "caution":
+        return "Usable with care: nothing grave was found, but read the cautions."
+    return "Nothing was found that speaks against these labels."

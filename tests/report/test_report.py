@@ -1,0 +1,72 @@
+import json
+
+import pytest
+
+from multirater import read_dataset
+from multirater.errors import InputError
+from multirater.fuse.dataset import fuse_dataset
+from multirater.report import write_report
+
+
+def test_one_file_and_nothing_beside_it(kinds, tmp_path):
+    target = tmp_path / "out" / "report.html"
+    assert write_report(kinds["truth"], target) == target
+    assert [path.name for path in target.parent.iterdir()] == ["report.html"]
+
+
+def test_the_same_data_give_the_same_page(kinds, tmp_path):
+    first, second = (
+        write_report(kinds["no truth"], tmp_path / f"{i}.html").read_bytes() for i in range(2)
+    )
+    assert first == second
+
+
+def test_every_case_in_a_folder(kinds, tmp_path):
+    page = write_report(kinds["truth"], tmp_path / "report.html", cases="all")
+    assert page == tmp_path / "report" / "index.html"
+    files = sorted(path.name for path in (page.parent / "cases").iterdir())
+    assert files == [f"{place}.js" for place in range(8)]
+    text = (page.parent / "cases" / "3.js").read_text()
+    assert text.startswith("multiraterCase(3, {")
+    json.loads(text.removeprefix("multiraterCase(3, ").rstrip().removesuffix(");"))
+    assert 'type="application/json" id="case-' not in page.read_text()
+
+
+def test_methods_are_compared(kinds, tmp_path):
+    for method in ("majority-vote", "staple"):
+        fuse_dataset(read_dataset(kinds["truth"]), tmp_path / method, method=method)
+    paths = [kinds["truth"], tmp_path / "majority-vote", tmp_path / "staple"]
+    text = write_report(paths, tmp_path / "report.html").read_text()
+    table = text[
+        text.index('id="method-table"') : text.index("</table>", text.index("method-table"))
+    ]
+    assert "majority-vote" in table
+    assert "staple" in table
+    assert "Dice by how far raters agree" in text
+
+
+def test_figures_come_with_it(kinds, tmp_path):
+    write_report(kinds["truth"], tmp_path / "r.html", figures=tmp_path / "figures")
+    suffixes = {path.suffix for path in (tmp_path / "figures").iterdir()}
+    assert suffixes == {".png", ".svg"}
+
+
+def test_an_earlier_report_is_kept_unless_told_otherwise(kinds, tmp_path):
+    target = tmp_path / "report.html"
+    target.write_text("mine")
+    with pytest.raises(InputError, match="already exists"):
+        write_report(kinds["truth"], target)
+    assert target.read_text() == "mine"
+    write_report(kinds["truth"], target, overwrite=True)
+    assert "multirater" in target.read_text()
+
+
+@pytest.mark.parametrize(
+    ("output", "cases", "message"),
+    [("report.pdf", 5, "cannot be written as .pdf"), ("r.html", 0, "--cases 0")],
+)
+def test_what_cannot_be_done_is_refused_before_the_work(kinds, tmp_path, output, cases, message):
+    with pytest.raises(InputError, match=message):
+        write_report(kinds["truth"], tmp_path / output, cases=cases)
+    with pytest.raises(InputError, match="nothing to report on"):
+        write_report([], tmp_path / "r.html")

@@ -1,0 +1,86 @@
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from multirater import read_dataset
+from multirater.report.contents import gather
+from multirater.report.next_steps import next_steps
+from multirater.report.subject import Result, Subject, TrainedRun
+from multirater.report.trust import assess_trust, doubtful_fusions
+
+FOLLOWS = "the estimated truth follows rater over: it coincides with their labels"
+
+
+@pytest.fixture(scope="module")
+def contents(kinds):
+    return gather([kinds["truth"]])
+
+
+def subject_with(kinds, **notes):
+    data = read_dataset(kinds["truth"])
+    results = [Result(name, "fusion", data, tuple(each)) for name, each in notes.items()]
+    return Subject("s", ("data set", "fusion"), data, tuple(results))
+
+
+def assessed(subject, contents):
+    from multirater.io.survey import survey
+
+    return assess_trust(subject, survey(subject.dataset), contents.reference, None, None)
+
+
+def test_a_grave_note_about_many_cases_is_a_problem(kinds, contents):
+    subject = subject_with(kinds, staple=[f"{FOLLOWS} (6 cases)"], vote=[])
+    trust = assessed(subject, contents)
+    assert trust.level == "problem"
+    assert doubtful_fusions(subject) == ["staple"]
+    assert "Do not rely on staple" in trust.summary
+    assert "vote" in trust.summary
+    assert "6 of 8 cases" in trust.findings[0].text
+
+
+def test_a_grave_note_about_few_cases_is_a_caution(kinds, contents):
+    trust = assessed(subject_with(kinds, staple=[f"{FOLLOWS} (1 cases)"]), contents)
+    assert trust.level == "caution"
+
+
+def test_notes_that_differ_in_numbers_are_counted_together(kinds, contents):
+    few = "{} estimates rest on fewer than 10 labels (2 cases)"
+    trust = assessed(subject_with(kinds, staple=[few.format(3), few.format(4)]), contents)
+    (finding,) = [each for each in trust.findings if "estimates rest" in each.text]
+    assert "4 of 8 cases" in finding.text
+
+
+def test_the_same_of_several_fusions_is_said_once(kinds, contents):
+    trust = assessed(
+        subject_with(kinds, a=[f"{FOLLOWS} (8 cases)"], b=[f"{FOLLOWS} (8 cases)"]), contents
+    )
+    (finding,) = [each for each in trust.findings if "follows" in each.text]
+    assert finding.text.startswith("a and b: ")
+
+
+def test_what_training_wrote_is_shown(kinds, contents):
+    written = {
+        "summary": "Trust it with care.",
+        "findings": [{"level": "problem", "text": "classes are swapped"}, {"level": "odd"}, 3],
+    }
+    run = TrainedRun("network cm", Path("run"), pd.DataFrame(), written)
+    trust = assessed(replace(subject_with(kinds), runs=(run,)), contents)
+    assert trust.summary == "Trust it with care."
+    assert trust.findings[0].text == "network cm: classes are swapped"
+
+
+def test_a_single_rater_cannot_be_checked(kinds):
+    found = gather([kinds["single rater"]])
+    assert found.trust.level == "problem"
+    steps = next_steps(found.subject, found.raters, [], [], {})
+    assert any("second rater" in step.text for step in steps)
+
+
+def test_steps_name_whom_to_talk_to(contents):
+    anchors = {each.name: each.name for each in contents.raters}
+    steps = next_steps(contents.subject, contents.raters, ["p1"], [], anchors)
+    assert steps[0].link == "cases"
+    assert any(step.link == "blank" and "drew nothing" in step.text for step in steps)
+    assert not any("good" in step.text for step in steps)
