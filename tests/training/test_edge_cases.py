@@ -106,7 +106,8 @@ def test_cases_without_labels_are_left_out_of_training_and_predicted(tmp_path):
 def test_a_batch_without_any_label_changes_no_weight(tmp_path):
     data = study(n_cases=3)
     truth_only = tuple(replace(case, labels={}, truth=case.labels["rater 1"]) for case in data)
-    run = train(replace(data, cases=truth_only), tmp_path / "run", config(validation=0.0))
+    without = config(method="mean", validation=0.0)
+    run = train(replace(data, cases=truth_only), tmp_path / "run", without)
     first, last = (
         torch.load(run.folder / f"checkpoints/{name}.ckpt", weights_only=False)
         for name in ("best", "last")
@@ -116,7 +117,7 @@ def test_a_batch_without_any_label_changes_no_weight(tmp_path):
         assert torch.equal(value, last["state_dict"][key])
 
 
-@pytest.mark.parametrize("method", ["cm", "prob-unet", "separate"])
+@pytest.mark.parametrize("method", ["auto", "cm", "prob-unet", "separate"])
 def test_batches_of_one(tmp_path, method):
     data = study(n_cases=5)
     run = train(data, tmp_path / "run", config(method=method, batch_size=1))

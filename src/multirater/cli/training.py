@@ -30,9 +30,10 @@ def train(
     method: Annotated[
         str,
         typer.Option(
-            help="cm, mean, mode, staple, spatial-staple, separate, prob-unet, oracle or truth."
+            help="auto, or cm, mean, mode, staple, spatial-staple, separate, prob-unet, oracle, "
+            "truth."
         ),
-    ] = "cm",
+    ] = "auto",
     confusion: Annotated[
         Literal["pixel", "global", "low-rank"],
         typer.Option(help="Form of the confusion matrices.", rich_help_panel=_RATERS),

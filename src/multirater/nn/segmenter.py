@@ -19,10 +19,17 @@ from multirater.nn.losses import Likelihood, columns_nll, mean_trace, plain_nll
 
 @dataclass(frozen=True)
 class RaterLoss:
-    """Parts of the loss, each a scalar: nats per label, and the mean trace."""
+    """Parts of the loss, each a scalar.
+
+    Attributes:
+        nll: of the raters' labels, in nats per label: what chooses the epoch, on held-out cases.
+        trace: mean trace of the confusion matrices.
+        truth: of a truth that is learned beside the raters, in nats per pixel.
+    """
 
     nll: Tensor
     trace: Tensor
+    truth: Tensor | float = 0.0
 
 
 @dataclass(frozen=True)
@@ -81,6 +88,11 @@ class Segmenter(nn.Module):
         """Return the parameters that describe raters, which learn at a rate of their own."""
         return []
 
+    @property
+    def knows_raters(self) -> bool:
+        """Whether the network has confusion matrices of raters."""
+        return bool(self.confusion_parameters())
+
 
 def batch_loss(segmenter: Segmenter, image: Tensor, groups: Sequence[Labelled]) -> RaterLoss:
     """Return the mean loss over all labels of a batch, whoever gave them.
@@ -94,15 +106,17 @@ def batch_loss(segmenter: Segmenter, image: Tensor, groups: Sequence[Labelled]) 
     features = segmenter.features(image)
     sizes = [len(group.labels) for group in groups]
     parts = features.split([*sizes, len(features) - sum(sizes)])  # type: ignore[no-untyped-call]
-    nll, trace, n_labels = features.new_zeros(()), features.new_zeros(()), 0
-    for part, group in zip(parts, groups, strict=False):
+    nll, trace, truth = features.new_zeros(()), features.new_zeros(()), features.new_zeros(())
+    n_labels = sum(group.labels.shape[0] * group.labels.shape[1] for group in groups)
+    for part, group, size in zip(parts, groups, sizes, strict=False):
         loss = segmenter.loss(part, group)
-        size = group.labels.shape[0] * group.labels.shape[1]
-        nll, trace, n_labels = nll + loss.nll * size, trace + loss.trace * size, n_labels + size
+        share = size * group.labels.shape[1] / n_labels
+        nll, trace = nll + loss.nll * share, trace + loss.trace * share
+        truth = truth + loss.truth * (size / sum(sizes))
     if not groups:
         # A batch without labels still touches the network: every process takes the same steps.
         nll = features.sum() * 0.0
-    return RaterLoss(nll / max(n_labels, 1), trace / max(n_labels, 1))
+    return RaterLoss(nll, trace, truth)
 
 
 class RaterSegmenter(Segmenter):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import lightning
-from lightning.pytorch.callbacks import Callback
+from lightning.pytorch.callbacks import Callback, EarlyStopping, ModelCheckpoint
 
 from multirater.errors import Fault, InputError
 from multirater.io.atomic import replacing
@@ -72,6 +72,41 @@ def read_curves(path: Path) -> list[dict[str, str]]:
         return []
     with path.open(newline="", encoding="utf-8") as stream:
         return list(csv.DictReader(stream))
+
+
+class BestEpoch(ModelCheckpoint):
+    """Keeps the best epoch; those of the warm-up do not compete with those after it."""
+
+    def on_train_epoch_end(
+        self, trainer: lightning.Trainer, module: lightning.LightningModule
+    ) -> None:
+        """Look at the epoch's figure."""
+        if not _will_change(trainer, module):
+            super().on_train_epoch_end(trainer, module)
+
+
+class StopEarly(EarlyStopping):
+    """Stops when nothing is gained any more, but not during the warm-up."""
+
+    def on_validation_end(
+        self, trainer: lightning.Trainer, module: lightning.LightningModule
+    ) -> None:
+        """Look at the epoch's figure."""
+        if not _will_change(trainer, module):
+            super().on_validation_end(trainer, module)
+
+    def on_train_epoch_end(
+        self, trainer: lightning.Trainer, module: lightning.LightningModule
+    ) -> None:
+        """Look at the epoch's figure, when no cases are held out."""
+        if not _will_change(trainer, module):
+            super().on_train_epoch_end(trainer, module)
+
+
+def _will_change(trainer: lightning.Trainer, module: lightning.LightningModule) -> bool:
+    """Whether this is an epoch of the warm-up and others follow."""
+    warmup: int = getattr(module, "warmup_epochs", 0)
+    return trainer.current_epoch < min(warmup, int(trainer.max_epochs or 0) - 1)
 
 
 class StopWhenDiverged(Callback):

@@ -48,7 +48,7 @@ class TrainConfig:
         seed: same seed, same weights on one device.
     """
 
-    method: str = "cm"
+    method: str = "auto"
     confusion: Literal["pixel", "global", "low-rank"] = "pixel"
     rank: int = 1
     trace_weight: float = 0.01

@@ -15,8 +15,10 @@ from multirater.nn.confusion import (
     OracleConfusion,
     PixelConfusion,
 )
+from multirater.nn.jury import JurySegmenter
 from multirater.nn.prob_unet import ProbabilisticUNet
 from multirater.nn.segmenter import RaterSegmenter, Segmenter, SeparateSegmenters
+from multirater.training import jury
 from multirater.training.config import TrainConfig
 from multirater.training.targets import Prepare, as_they_are, fused, on_truth
 
@@ -34,6 +36,10 @@ class Shape:
 Build: TypeAlias = Callable[[TrainConfig, Shape], Segmenter]
 
 
+def _none(_: TrainConfig) -> int:
+    return 0
+
+
 @dataclass(frozen=True)
 class Method:
     """What a method trains on, and with which network.
@@ -41,13 +47,13 @@ class Method:
     Attributes:
         prepare: turns the data set into the one that is trained on.
         build: makes the network.
-        warms_up: whether the first epochs take the labels for the truth.
+        warmup_epochs: how many of the first epochs take the labels for the truth.
         with_truth: whether training is given the truth.
     """
 
     prepare: Prepare
     build: Build
-    warms_up: bool = False
+    warmup_epochs: Callable[[TrainConfig], int] = _none
     with_truth: bool = False
 
 
@@ -69,6 +75,16 @@ def _with_confusion(config: TrainConfig, shape: Shape) -> Segmenter:
 
 def _with_oracle(config: TrainConfig, shape: Shape) -> Segmenter:
     return _segmenter(config, shape, OracleConfusion(shape.n_raters, shape.n_classes))
+
+
+def _jury(config: TrainConfig, shape: Shape) -> Segmenter:
+    return JurySegmenter(
+        _backbone(config, shape),
+        n_features=config.n_features,
+        n_raters=shape.n_raters,
+        n_classes=shape.n_classes,
+        ndim=shape.ndim,
+    )
 
 
 def _separate(config: TrainConfig, shape: Shape) -> Segmenter:
@@ -110,7 +126,8 @@ def _segmenter(
 
 
 METHODS: dict[str, Method] = {
-    "cm": Method(as_they_are, _with_confusion, warms_up=True),
+    "auto": Method(as_they_are, _jury, jury.warmup_epochs),
+    "cm": Method(as_they_are, _with_confusion, lambda config: config.warmup_epochs),
     # Cross-entropy with the mean of the labels is the mean of the cross-entropies.
     "mean": Method(as_they_are, _plain),
     "mode": Method(fused("majority-vote"), _plain),

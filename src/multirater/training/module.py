@@ -19,7 +19,7 @@ class SegmentationModule(lightning.LightningModule):
     Args:
         segmenter: the network.
         config: of the run.
-        warms_up: whether the first epochs take the labels for the truth.
+        warmup_epochs: that take the labels for the truth.
         class_weight: (L,), how much a label of each class counts.
     """
 
@@ -30,19 +30,19 @@ class SegmentationModule(lightning.LightningModule):
         segmenter: Segmenter,
         config: TrainConfig,
         *,
-        warms_up: bool = False,
+        warmup_epochs: int = 0,
         class_weight: Tensor | None = None,
     ) -> None:
         super().__init__()
         self.segmenter = segmenter
         self.config = config
-        self.warms_up = warms_up
+        self.warmup_epochs = warmup_epochs
         self.register_buffer("class_weight", class_weight, persistent=False)
 
     @property
     def is_warming_up(self) -> bool:
-        """Whether the matrices are still fixed to the identity."""
-        return self.warms_up and self.current_epoch < self.config.warmup_epochs
+        """Whether labels are still taken for the truth: matrices are fixed, raters not weighed."""
+        return self.current_epoch < self.warmup_epochs
 
     def on_train_epoch_start(self) -> None:
         """Draw the epoch's random numbers from its own seed, as a resumed run will."""
@@ -54,7 +54,7 @@ class SegmentationModule(lightning.LightningModule):
         self._log("train_nll", losses.nll, batch)
         self._log("train_trace", losses.trace, batch)
         if self.is_warming_up or not self.segmenter.confusion_parameters():
-            return losses.nll
+            return losses.nll + losses.truth
         return losses.nll + self.config.trace_weight * losses.trace
 
     def validation_step(self, batch: Batch, _: int) -> None:

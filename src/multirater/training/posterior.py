@@ -96,11 +96,11 @@ def fuse_by_network(
         overwrite: replace an earlier fusion.
     """
     fuser = NetworkFuser(run)
-    if not fuser.predictor.segmenter.confusion_parameters():
+    if not fuser.predictor.segmenter.knows_raters:
         raise InputError(
             Fault(
                 f"a network of method {fuser.predictor.config.method} knows no raters",
-                expected="a run of the method cm",
+                expected="a run of the method auto or cm",
                 file=str(run),
             )
         )

@@ -20,7 +20,7 @@ from typing import Any
 import lightning
 import numpy as np
 import torch
-from lightning.pytorch.callbacks import Callback, EarlyStopping, ModelCheckpoint
+from lightning.pytorch.callbacks import Callback, ModelCheckpoint
 from lightning.pytorch.loggers import TensorBoardLogger
 from lightning.pytorch.utilities import rank_zero_only
 
@@ -30,9 +30,10 @@ from multirater.io.atomic import replacing
 from multirater.io.origin import write_origin
 from multirater.io.survey import Survey, survey
 from multirater.nn.segmenter import Segmenter
-from multirater.training.callbacks import Curves, StopWhenDiverged
+from multirater.training.callbacks import BestEpoch, Curves, StopEarly, StopWhenDiverged
 from multirater.training.config import TrainConfig, read_config, write_config
 from multirater.training.data import RaterData
+from multirater.training.jury import WeighRaters
 from multirater.training.methods import Shape, training_method
 from multirater.training.module import SegmentationModule
 from multirater.types import Classes, Dataset, LabelClass
@@ -129,35 +130,36 @@ def _fit(found: Survey, target: Path, config: TrainConfig) -> Run:
     described = _describe(found, prepared, config)
     if _is_first_process():
         _write_data(described, target / DATA)
+    warmup = method.warmup_epochs(config)
     module = SegmentationModule(
         build_segmenter(config, described),
         config,
-        warms_up=method.warms_up,
+        warmup_epochs=warmup,
         class_weight=_class_weight(found, config),
     )
     data = RaterData(prepared, config, with_truth=method.with_truth)
     monitor = "val_nll" if data.held_out_cases else "train_nll"
-    best = _checkpoint(target, "best", monitor)
+    best = _checkpoint(target, BestEpoch, monitor)
     trainer = _trainer(
-        config, target, best, monitor, finds_unused=method.warms_up or config.method == "separate"
+        config, target, best, monitor, finds_unused=warmup > 0 or config.method == "separate"
     )
     last = target / CHECKPOINTS / "last.ckpt"
     trainer.fit(module, data, ckpt_path=str(last) if last.exists() else None)
     if _is_first_process():
-        # Imported here: describing raters reads the run that this module writes.
-        from multirater.training.raters import write_rater_table
+        # Imported here: the description reads the run that this module writes.
+        from multirater.training.description import describe_run
 
-        write_rater_table(target, found.dataset)
+        describe_run(target, found.dataset)
     score = best.best_model_score
     epoch = torch.load(best.best_model_path, weights_only=False)["epoch"]
     return Run(target, int(epoch), float("nan") if score is None else float(score))
 
 
-def _checkpoint(target: Path, name: str, monitor: str | None) -> ModelCheckpoint:
+def _checkpoint(target: Path, kind: type[ModelCheckpoint], monitor: str | None) -> ModelCheckpoint:
     """Keep one epoch, always in the same file: the best by a figure, or the last."""
-    return ModelCheckpoint(
+    return kind(
         target / CHECKPOINTS,
-        name,
+        "last" if monitor is None else "best",
         monitor=monitor,
         mode="min",
         enable_version_counter=False,
@@ -175,10 +177,11 @@ def _trainer(
 ) -> lightning.Trainer:
     # Lightning's own `save_last` skips the epochs that are not the best. Order matters: what the
     # last epoch keeps includes which one is best.
-    last = _checkpoint(target, "last", None)
-    callbacks: list[Callback] = [Curves(target / CURVES), StopWhenDiverged(target), best, last]
+    last = _checkpoint(target, ModelCheckpoint, None)
+    callbacks: list[Callback] = [Curves(target / CURVES), StopWhenDiverged(target), WeighRaters()]
+    callbacks += [best, last]
     if config.patience:
-        callbacks.append(EarlyStopping(monitor, patience=config.patience, check_finite=True))
+        callbacks.append(StopEarly(monitor, patience=config.patience, check_finite=True))
     several = config.devices * config.num_nodes > 1
     with_unused = "ddp_find_unused_parameters_true" if finds_unused else "ddp"
     return lightning.Trainer(

@@ -1,0 +1,229 @@
+"""The arena: does the default ever do worse than majority vote, and how close to the truth is it?
+
+    python benchmarks/arena.py            all regimes, dense and one label, three seeds: 2 hours
+    python benchmarks/arena.py --quick    two regimes, one seed: minutes
+
+Truth is known and never used, neither in training nor in choosing anything, except by the ceiling
+`truth`. All methods share backbone, schedule and data. Tables go to benchmarks/results/arena.md.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.stats import spearmanr
+
+from arena_regimes import REGIMES, arena_dataset
+from grid import Job, as_table, grid_arguments, markdown, mean_std, records_of, run_grid
+from multirater import fuse
+from multirater.evaluation.case_scores import compare, squared_cm_error
+from multirater.fuse.spatial_staple import local_confusion
+from multirater.training import TrainConfig, train
+from multirater.training.predictor import Predictor
+from multirater.types import Case, Dataset
+
+METHODS: dict[str, dict[str, Any]] = {
+    "truth": {"method": "truth"},
+    "mean": {"method": "mean"},
+    "mode": {"method": "mode"},
+    "staple": {"method": "staple"},
+    "spatial-staple": {"method": "spatial-staple"},
+    "separate": {"method": "separate"},
+    "global": {"method": "cm", "confusion": "global", "confusion_learning_rate": 3e-2},
+    "pixel": {"method": "cm", "confusion": "pixel"},
+    "auto": {"method": "auto"},
+}
+FUSED = {"staple": fuse.staple, "spatial-staple": fuse.spatial_staple}
+CM_CASES = 60
+"""Training cases whose confusion matrices are compared with the true ones."""
+
+
+def settings(method: str, seed: int) -> TrainConfig:
+    """Return the settings of a run, the same for all methods."""
+    return TrainConfig(
+        **METHODS[method],
+        channels=(16, 32, 64),
+        n_features=16,
+        epochs=6,
+        batch_size=8,
+        validation=0.1,
+        seed=seed,
+    )
+
+
+def work(job: Job) -> dict[str, float]:
+    """Train, and measure against the truth."""
+    warnings.simplefilter("ignore")
+    dataset = arena_dataset(job["regime"], job["supply"], job["seed"])
+    with tempfile.TemporaryDirectory() as folder:
+        started = time.process_time()
+        train(_without_test(dataset), Path(folder) / "run", settings(job["method"], job["seed"]))
+        seconds = time.process_time() - started
+        predictor = Predictor(Path(folder) / "run")
+        raters = pd.read_csv(Path(folder) / "run" / "raters.csv", index_col="rater")
+    training = [case for case in dataset if case.split == "train"]
+    return {
+        "Dice": _dice(predictor, [case for case in dataset if case.split == "test"]),
+        "CM RMSE": _cm_error(job["method"], predictor, training[:CM_CASES], dataset.raters),
+        "skill rank": _rank(raters["skill"], _true_skill(training, dataset)),
+        "CPU s": seconds,
+    }
+
+
+def _without_test(dataset: Dataset) -> Dataset:
+    return replace(dataset, cases=tuple(case for case in dataset if case.split == "train"))
+
+
+def _dice(predictor: Predictor, cases: list[Case]) -> float:
+    classes = predictor.data.classes
+    scores = []
+    for each in predictor.of_cases(cases, lambda _: ()):
+        truth = each.case.read_truth()
+        assert truth is not None
+        scores.append(compare(truth.array, each.prediction.label, classes)["Dice", "all"])
+    return float(np.mean(scores))
+
+
+def _cm_error(
+    method: str, predictor: Predictor, cases: list[Case], raters: tuple[str, ...]
+) -> float:
+    """Root mean square error of the matrices, at the labels that were given; NaN without any."""
+    total, n = 0.0, 0
+    for case, cm in _matrices(method, predictor, cases, raters):
+        truth = case.read_truth()
+        assert truth is not None
+        for rater, matrix in zip(case.labels, cm, strict=True):
+            squares, entries = squared_cm_error(truth.array, case.read_label(rater).array, matrix)
+            total, n = total + squares, n + entries
+    return float(np.sqrt(total / n)) if n else float("nan")
+
+
+def _matrices(
+    method: str, predictor: Predictor, cases: list[Case], raters: tuple[str, ...]
+) -> Iterator[tuple[Case, Any]]:
+    if method in FUSED:
+        for case in cases:
+            labels = case.read_labels()
+            fused = FUSED[method](labels.array, len(predictor.data.classes))
+            is_local = method == "spatial-staple"
+            yield case, local_confusion(labels.array, fused.probability) if is_local else fused.cm
+    elif predictor.segmenter.knows_raters:
+        wanted = predictor.of_cases(cases, lambda case: [raters.index(r) for r in case.labels])
+        for each in wanted:
+            yield each.case, each.prediction.confusion
+
+
+def _true_skill(cases: list[Case], dataset: Dataset) -> pd.Series[float]:
+    """Mean recall over classes of each rater's labels, against the truth."""
+    n = len(dataset.classes or ())
+    counts = {rater: np.zeros((n, n)) for rater in dataset.raters}
+    for case in cases:
+        truth = case.read_truth()
+        assert truth is not None
+        for rater in case.labels:
+            np.add.at(counts[rater], (truth.array, case.read_label(rater).array), 1)
+    skill = {r: np.mean(np.diag(c) / np.maximum(c.sum(1), 1)) for r, c in counts.items()}
+    return pd.Series(skill)
+
+
+def _rank(estimated: pd.Series[float], true: pd.Series[float]) -> float:
+    """Spearman correlation of skills; NaN for methods that know one rater only."""
+    both = pd.concat([estimated, true], axis=1, join="inner").dropna()
+    return float(spearmanr(both.iloc[:, 0], both.iloc[:, 1]).statistic) if len(both) > 2 else np.nan
+
+
+def grid(quick: bool) -> list[Job]:
+    """List the runs, seed by seed, without those that would only repeat another."""
+    regimes = ["five", "spammers"] if quick else list(REGIMES)
+    methods = ["truth", "mode", "auto"] if quick else list(METHODS)
+    supplies = ["one"] if quick else ["one", "dense"]
+    return [
+        {"regime": regime, "supply": supply, "method": method, "seed": seed}
+        for seed in range(1 if quick else 3)
+        for regime in regimes
+        for supply in supplies
+        for method in methods
+        if method not in REPEATED[supply]
+    ]
+
+
+REPEATED = {"one": ("mean", "staple", "spatial-staple"), "dense": ("truth",)}
+"""With one label per image all fusions are that label; the truth does not depend on the supply."""
+
+
+BASELINES = ("mean", "mode", "staple", "spatial-staple")
+
+
+def report(table: pd.DataFrame, n_missing: int) -> str:
+    """Return the tables of all runs that are done."""
+    rows = ["regime", "supply"]
+    commits = ", ".join(sorted(set(table["commit"])))
+    parts = [
+        "# Arena\n\n`python benchmarks/arena.py`: "
+        f"{len(table)} runs at {commits}, {n_missing} missing. Mean ± standard deviation over "
+        f"{table['seed'].nunique()} seeds.\n",
+        "## Dice of unseen images, %\n\n"
+        + markdown(mean_std(table, rows, "method", "Dice", digits=1, scale=100)),
+        "## The default against the best of mean, mode, STAPLE and Spatial STAPLE, points of Dice"
+        "\n\n" + markdown(margins(table)),
+        "## Error of confusion matrices (root mean square)\n\n"
+        + markdown(mean_std(table, rows, "method", "CM RMSE")),
+        "## Rank correlation of estimated and true skill of raters\n\n"
+        + markdown(mean_std(table, rows, "method", "skill rank", digits=2)),
+        "## CPU time of training, relative to mode\n\n" + markdown(times(table)),
+    ]
+    return "\n".join(parts)
+
+
+def margins(table: pd.DataFrame) -> pd.DataFrame:
+    """Compare the default with the best baseline and with the ceiling, by means over seeds."""
+    means = 100 * table.pivot_table(
+        index=["regime", "supply"], columns="method", values="Dice", sort=False
+    )
+    means["truth"] = means["truth"].groupby("regime").transform("max")
+    known = [name for name in BASELINES if name in means]
+    spread = 100 * table[table["method"] == "auto"].groupby(["regime", "supply"])["Dice"].std()
+    found = pd.DataFrame(
+        {
+            "best baseline": means[known].idxmax(axis=1),
+            "above it": (means["auto"] - means[known].max(axis=1)).round(1),
+            "below the ceiling": (means["truth"] - means["auto"]).round(1),
+            "std over seeds": spread.round(2),
+        }
+    )
+    return found.reindex(means.index)
+
+
+def times(table: pd.DataFrame) -> pd.DataFrame:
+    """CPU time of each method over that of mode on the same data, by the median over runs."""
+    wide = table.pivot_table(
+        index=["regime", "supply", "seed"], columns="method", values="CPU s", sort=False
+    )
+    return (
+        wide.div(wide["mode"], axis=0).groupby(["regime", "supply"], sort=False).median().round(2)
+    )
+
+
+def main() -> None:
+    """Run what is missing and write the tables."""
+    arguments = grid_arguments(__doc__.splitlines()[0], "arena")
+    jobs = grid(arguments.quick)
+    if not arguments.report:
+        run_grid(work, jobs, arguments.results, processes=arguments.jobs)
+    records = records_of(jobs, arguments.results)
+    table = as_table(records).assign(commit=[record["commit"] for record in records])
+    path = arguments.results.with_suffix(".md")
+    path.write_text(report(table, len(jobs) - len(records)), encoding="utf-8")
+    print(path.read_text(encoding="utf-8"))
+
+
+if __name__ == "__main__":
+    main()

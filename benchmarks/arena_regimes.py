@@ -1,0 +1,232 @@
+"""The regimes of the arena: real and made-up images, simulated raters, known truth.
+
+Every regime is a function of supply and seed that gives a data set with the splits `train` and
+`test`, truth in both. Raters are described here once and are not adjusted to results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import ndimage
+
+import multirater
+from multirater.samples import load_digits
+from multirater.simulate import simulate_mask
+from multirater.simulate.masks import MaskKind
+from multirater.types import MISSING, Classes, Dataset
+
+Supply: TypeAlias = Literal["dense", "one"]
+Labels: TypeAlias = NDArray[np.int16]
+Draw: TypeAlias = Callable[[Labels, int, Labels], Labels]
+"""Draws a label from a true one, a seed, and the true labels of all training cases."""
+
+N_TRAIN, N_TEST = 320, 120
+
+
+@dataclass(frozen=True)
+class Regime:
+    """Images, and who labels them.
+
+    Attributes:
+        images: of a seed: images (n, size, size) and their truth.
+        raters: of a seed, since skills may be drawn.
+        n_classes: background included.
+        most: labels per case of the dense form; None for one of every rater.
+    """
+
+    images: Callable[[int], tuple[NDArray[np.float32], Labels]]
+    raters: Callable[[int], Sequence[Draw]]
+    n_classes: int = 2
+    most: int | None = None
+
+
+def digits(
+    seed: int, n_train: int = N_TRAIN, n_test: int = N_TEST
+) -> tuple[NDArray[np.float32], Labels]:
+    """Return handwritten digits and their masks."""
+    random = np.random.default_rng([seed, 0])
+    images, masks = [], []
+    for split, n in (("train", n_train), ("test", n_test)):
+        found = load_digits(split)  # type: ignore[arg-type]
+        chosen = random.permutation(len(found.images))[:n]
+        images.append(found.images[chosen])
+        masks.append(found.masks[chosen])
+    return np.concatenate(images).astype(np.float32), np.concatenate(masks)
+
+
+def tiles(seed: int, size: int = 40) -> tuple[NDArray[np.float32], Labels]:
+    """Return images of three small digits, bright, middle and dark: classes 1, 2 and 3."""
+    tones, half, n = (0.9, 0.6, 0.35), size // 2, N_TRAIN + N_TEST
+    images, _ = digits(seed, 3 * N_TRAIN, 3 * N_TEST)
+    small = ndimage.zoom(images / 255, (1, half / 28, half / 28), order=1)
+    random = np.random.default_rng([seed, 1])
+    made = 0.05 * random.standard_normal((n, size, size)).astype(np.float32)
+    truth = np.zeros((n, size, size), dtype=np.int16)
+    for number, three in enumerate(np.arange(3 * n).reshape(n, 3)):
+        for k, (digit, corner) in enumerate(zip(three, random.permutation(4), strict=False), 1):
+            rows = slice(corner // 2 * half, corner // 2 * half + half)
+            columns = slice(corner % 2 * half, corner % 2 * half + half)
+            made[number, rows, columns] += small[digit] * tones[k - 1]
+            truth[number, rows, columns][small[digit] > 0.5] = k
+    return made, truth
+
+
+def blobs(seed: int, size: int = 32) -> tuple[NDArray[np.float32], Labels]:
+    """Return smooth shapes of low contrast, blurred, in textured noise."""
+    random = np.random.default_rng([seed, 2])
+    rows, columns = np.mgrid[:size, :size]
+    images, truth = [], []
+    for _ in range(N_TRAIN + N_TEST):
+        (row, column), radius = random.uniform(10, size - 10, 2), random.uniform(5, 9)
+        angle = np.arctan2(rows - row, columns - column)
+        waves = [random.normal(0, 0.15) * np.cos(k * angle + random.uniform(0, 7)) for k in (2, 3)]
+        shape = np.hypot(rows - row, columns - column) < radius * (1 + sum(waves))
+        texture = ndimage.gaussian_filter(random.standard_normal((size, size)), 2)
+        image = ndimage.gaussian_filter(shape.astype(float), 1.2) * random.uniform(0.5, 1)
+        images.append(image + 1.4 * texture + 0.45 * random.standard_normal((size, size)))
+        truth.append(shape)
+    return np.stack(images).astype(np.float32), np.stack(truth).astype(np.int16)
+
+
+def mask(kind: MaskKind, strength: float = 1.0) -> Draw:
+    """Return a rater of `multirater.simulate`."""
+    return lambda truth, seed, _: simulate_mask(truth, kind, strength=strength, seed=seed)[0]
+
+
+def other(_: Labels, seed: int, pool: Labels) -> Labels:
+    """Draw the object of another image."""
+    return pool[np.random.default_rng([seed, 3]).integers(len(pool))]
+
+
+def noise(share: float) -> Draw:
+    """Return a rater who gets this share of all pixels wrong, at random."""
+    return lambda truth, seed, _: np.where(
+        np.random.default_rng([seed, 4]).random(truth.shape) < share, 1 - truth, truth
+    ).astype(np.int16)
+
+
+def anything(truth: Labels, seed: int, _: Labels) -> Labels:
+    """Draw random patches of the object's area."""
+    field = ndimage.gaussian_filter(
+        np.random.default_rng([seed, 5]).standard_normal(truth.shape), 1.5
+    )
+    return (field > np.quantile(field, 1 - (truth > 0).mean())).astype(np.int16)
+
+
+def several(*parts: tuple[MaskKind, int]) -> Draw:
+    """Return a rater who errs in some way on each of some classes."""
+
+    def draw(truth: Labels, seed: int, _: Labels) -> Labels:
+        for kind, target in parts:
+            truth = simulate_mask(truth, kind, target=target, seed=seed + target)[0]
+        return truth
+
+    return draw
+
+
+def confusing(chances: dict[tuple[int, int], float]) -> Draw:
+    """Return a rater who calls whole objects of a class another, with these chances."""
+
+    def draw(truth: Labels, seed: int, _: Labels) -> Labels:
+        random = np.random.default_rng([seed, 6])
+        label = truth.copy()
+        for (true, drawn), chance in chances.items():
+            if random.random() < chance:
+                label[truth == true] = drawn
+        return label
+
+    return draw
+
+
+def crowd(seed: int) -> list[Draw]:
+    """Return forty raters of all kinds, with strengths drawn at random."""
+    random = np.random.default_rng([seed, 7])
+    kinds = random.choice(
+        ["good", "over", "under", "wrong", "noise", "other"], 40, p=[0.2, 0.2, 0.2, 0.15, 0.15, 0.1]
+    )
+    made: list[Draw] = []
+    for kind in kinds:
+        if kind == "other":
+            made.append(other)
+        elif kind == "noise":
+            made.append(noise(random.uniform(0.05, 0.4)))
+        else:
+            made.append(
+                mask(kind, random.uniform(0.5, 3) if kind == "good" else random.uniform(0.3, 2))
+            )
+    return made
+
+
+def always(*raters: Draw) -> Callable[[int], Sequence[Draw]]:
+    """Return the same raters for every seed."""
+    return lambda _: raters
+
+
+FIVE = always(*(mask(kind) for kind in ("good", "over", "under", "wrong", "blank")))  # type: ignore[arg-type]
+
+REGIMES = {
+    "five": Regime(digits, FIVE),
+    "biased": Regime(
+        digits,
+        always(mask("good"), mask("over", 0.6), mask("over", 1.2), mask("wrong"), mask("under")),
+    ),
+    "one expert": Regime(
+        digits, always(mask("good"), mask("over", 2), mask("under", 2), other, noise(0.3))
+    ),
+    "spammers": Regime(digits, always(mask("good"), mask("good"), other, other, anything)),
+    "multi-class": Regime(
+        tiles,
+        always(
+            several(("good", 1), ("good", 2), ("good", 3)),
+            confusing({(1, 2): 0.7, (2, 1): 0.7}),
+            several(("over", 1), ("under", 3)),
+            several(("wrong", 2), ("over", 3)),
+            confusing({(3, 0): 1.0, (2, 3): 0.5}),
+        ),
+        n_classes=4,
+    ),
+    "many, sparse": Regime(digits, crowd, most=3),
+    "clean": Regime(digits, always(*[mask("good", 0.5)] * 5)),
+    "real texture": Regime(blobs, FIVE),
+}
+
+
+def arena_dataset(name: str, supply: Supply, seed: int) -> Dataset:
+    """Return the data set of a regime.
+
+    Training cases have the labels of the supply; test cases those of all raters, to compare with.
+    """
+    regime = REGIMES[name]
+    images, truth = regime.images(seed)
+    raters = regime.raters(seed)
+    random = np.random.default_rng([seed, 8])
+    labels = np.full((len(images), len(raters), *truth.shape[1:]), MISSING, dtype=np.int16)
+    seeds = np.random.SeedSequence([seed, 9]).generate_state(labels[:, :, 0, 0].size)
+    seeds = seeds.reshape(labels.shape[:2]) // 4
+    for case in range(len(images)):
+        for rater in _who(len(raters), case, supply, regime.most, random):
+            drawn = raters[rater](truth[case], int(seeds[case, rater]), truth[:N_TRAIN])
+            labels[case, rater] = drawn
+    return multirater.dataset_from_arrays(
+        labels,
+        images=images,
+        truths=truth,
+        splits=["train"] * N_TRAIN + ["test"] * N_TEST,
+        cases=[f"{number:04d}" for number in range(len(images))],
+        raters=[f"rater {number + 1}" for number in range(len(raters))],
+        classes=Classes.numbered(regime.n_classes),
+    )
+
+
+def _who(
+    n_raters: int, case: int, supply: Supply, most: int | None, random: np.random.Generator
+) -> Sequence[int]:
+    if case >= N_TRAIN or (supply == "dense" and most is None):
+        return range(n_raters)
+    n = 1 if supply == "one" or most is None else int(random.integers(1, most + 1))
+    return random.permutation(n_raters)[:n].tolist()

@@ -1,0 +1,165 @@
+"""A network that learns every rater, and a truth that the trustworthy among them agree on.
+
+Each rater is a head on shared features that predicts what this rater would draw. Where a rater has
+not labelled an image, the head speaks for them: with one label per image there is still a full jury
+for each. Weights say how far each rater is followed; `multirater.training.jury` finds them. The
+truth head learns the verdict, the class with the most weight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from multirater.nn.losses import label_weights, plain_nll
+from multirater.nn.segmenter import Labelled, Outputs, RaterLoss, Segmenter
+from multirater.types import MISSING
+
+LARGEST_JURY = 12
+"""Raters whose heads are asked about an image they have not labelled: those with most weight."""
+
+_LEAST_WEIGHT = 1e-3
+
+_TRUTH_COUNTS = 2.0
+"""How much the truth's loss counts beside that of the raters."""
+
+
+class JurySegmenter(Segmenter):
+    """Backbone, one head per rater, and a truth head that learns their weighted verdict.
+
+    The heads are linear in the features: a common one, plus each rater's deviation from it.
+
+    Args:
+        backbone: maps images (B, channels, *space) to features (B, n_features, *space).
+        n_features: channels of the feature map.
+        n_raters: raters of the data set.
+        n_classes: classes, background included.
+        ndim: 2 or 3.
+    """
+
+    weight: Tensor
+    reliability: Tensor
+    confusion: Tensor
+    is_weighed: Tensor
+
+    def __init__(
+        self, backbone: nn.Module, *, n_features: int, n_raters: int, n_classes: int, ndim: int
+    ) -> None:
+        super().__init__()
+        convolution = nn.Conv2d if ndim == 2 else nn.Conv3d
+        self.backbone = backbone
+        self.truth_head = convolution(n_features, n_classes, kernel_size=1)
+        self.common_head = convolution(n_features, n_classes, kernel_size=1)
+        self.deviation = nn.Parameter(torch.zeros(n_raters, n_classes, n_features))
+        self.offset = nn.Parameter(torch.zeros(n_raters, n_classes))
+        self.register_buffer("weight", torch.full((n_raters,), 1 / n_raters))
+        self.register_buffer("reliability", torch.ones(n_raters))
+        self.register_buffer("confusion", torch.eye(n_classes).repeat(n_raters, 1, 1))
+        self.register_buffer("is_weighed", torch.tensor(False))
+
+    @property
+    def knows_raters(self) -> bool:
+        """Always: a head for each."""
+        return True
+
+    def features(self, image: Tensor) -> Tensor:
+        """Return the feature map (B, n_features, *space)."""
+        return self.backbone(image)  # type: ignore[no-any-return]
+
+    def log_drawn(self, features: Tensor, raters: Sequence[int]) -> Tensor:
+        """Return log probabilities of what raters would draw, (B, R, L, *space)."""
+        chosen = list(raters)
+        own = torch.einsum("rlf,bf...->brl...", self.deviation[chosen], features)
+        flat = (1, len(chosen), -1, *(1 for _ in features.shape[2:]))
+        common = self.common_head(features)[:, None]
+        return functional.log_softmax(common + own + self.offset[chosen].reshape(flat), dim=2)
+
+    def loss(self, features: Tensor, labelled: Labelled) -> RaterLoss:
+        """Likelihood of the labels under the raters' heads, and the truth head's own loss.
+
+        Until raters are weighed, the truth head learns from all labels alike, without a say in the
+        features.
+        """
+        labels, class_weight = labelled.labels, labelled.class_weight
+        log_drawn = self.log_drawn(features, labelled.raters)
+        weight = label_weights(labels, class_weight, features.dtype)
+        picked = log_drawn.gather(2, labels.clamp(min=0)[:, :, None])[:, :, 0]
+        nll = -(picked * weight).sum() / weight.sum().clamp(min=1e-12)
+        if labelled.with_confusion and bool(self.is_weighed):
+            verdict = self.verdict(features.detach(), labels, labelled.raters)[:, None]
+            truth = plain_nll(self._log_truth(features), verdict, class_weight)
+        else:
+            truth = plain_nll(self._log_truth(features.detach()), labels, class_weight)
+        return RaterLoss(nll, nll.new_zeros(()), _TRUTH_COUNTS * truth)
+
+    @torch.no_grad()
+    def verdict(self, features: Tensor, labels: Tensor, raters: Sequence[int]) -> Tensor:
+        """Return the class with the most weight, (B, *space).
+
+        A rater who labelled the case speaks by the label, as far as this rater's labels are
+        reliable, else by the head.
+
+        Args:
+            features: (B, n_features, *space).
+            labels: (B, R, *space), -1 where missing.
+            raters: positions of those who gave them.
+        """
+        jury = self._jury(raters)
+        spoken = self.log_drawn(features, jury).exp()
+        for position, rater in enumerate(raters):
+            drawn = labels[:, position]
+            trust = (self.reliability[rater] * (drawn != MISSING))[:, None]
+            observed = functional.one_hot(drawn.clamp(min=0), spoken.shape[2]).movedim(-1, 1)
+            place = jury.index(rater)
+            spoken[:, place] = trust * observed + (1 - trust) * spoken[:, place]
+        return torch.einsum("r,brl...->bl...", self.weight[jury], spoken).argmax(1)
+
+    def take_weights(self, weight: Tensor, reliability: Tensor, confusion: Tensor) -> None:
+        """Follow raters by new weights; the first time the truth head starts from their heads.
+
+        Args:
+            weight: (R,), sums to one.
+            reliability: (R,), 0 to 1, how far a rater's label is preferred to their head.
+            confusion: (R, true, observed), over all pixels.
+        """
+        if not bool(self.is_weighed):
+            with torch.no_grad():
+                mixed = torch.einsum("r,rlf->lf", weight, self.deviation)
+                head = self.common_head
+                self.truth_head.weight.copy_(head.weight + mixed.reshape(head.weight.shape))
+                assert head.bias is not None
+                assert self.truth_head.bias is not None
+                self.truth_head.bias.copy_(head.bias + weight @ self.offset)
+        self.weight.copy_(weight)
+        self.reliability.copy_(reliability)
+        self.confusion.copy_(confusion)
+        self.is_weighed.fill_(True)
+
+    def outputs(self, image: Tensor, raters: Sequence[int] = ()) -> Outputs:
+        """Predict truth, raters, and confusion matrices.
+
+        A rater's matrix at a pixel: the row of the class that is there is what the head says; the
+        rows of other classes, of which the image tells nothing, are the rater's overall ones.
+        """
+        features = self.features(image)
+        truth = self._log_truth(features).exp()
+        if not raters:
+            return Outputs(truth)
+        drawn = self.log_drawn(features, raters).exp()
+        overall = self.confusion[list(raters)][None].reshape(
+            1, len(raters), *self.confusion.shape[1:], *(1 for _ in image.shape[2:])
+        )
+        is_there = truth[:, None, :, None]
+        return Outputs(truth, drawn, is_there * drawn[:, :, None] + (1 - is_there) * overall)
+
+    def _log_truth(self, features: Tensor) -> Tensor:
+        return functional.log_softmax(self.truth_head(features), dim=1)
+
+    def _jury(self, present: Sequence[int]) -> list[int]:
+        """Return the raters with most weight, and those who labelled the case."""
+        best = self.weight.topk(min(LARGEST_JURY, len(self.weight)))
+        heavy = best.indices[best.values >= _LEAST_WEIGHT].tolist()
+        return sorted({*heavy, *present})

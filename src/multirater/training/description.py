@@ -1,0 +1,129 @@
+"""What a finished run says of its raters and of itself: `raters.csv` and `trust.json`.
+
+Both come from one look at the cases that were trained on: the network's truth beside what raters
+drew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multirater.fuse.rater_table import rater_table
+from multirater.io.atomic import replacing
+from multirater.progress import say, track
+from multirater.training.data import split_cases
+from multirater.training.predictor import PredictedCase, Predictor
+from multirater.training.trust import Evidence, trust_of
+from multirater.types import MISSING, Case, Dataset
+
+Counts: TypeAlias = NDArray[np.float64]
+
+_ASKED = 12
+"""Raters who are predicted where a case has too few labels of its own to show a dispute."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Look:
+    """What was seen in one case.
+
+    Attributes:
+        labels: pixels (n_raters, true, observed) of what raters drew.
+        disputed: pixels (true, observed) of all raters together, where they disagree.
+        vote: pixels (vote, truth): the majority vote of the case's labels, and the network.
+        n_disputed: pixels where raters disagree.
+        n_pixels: all pixels.
+    """
+
+    labels: Counts
+    disputed: Counts
+    vote: Counts
+    n_disputed: int
+    n_pixels: int
+
+
+def describe_run(folder: Path, dataset: Dataset) -> None:
+    """Write `raters.csv` and `trust.json` of a run, from the cases it was trained on.
+
+    Args:
+        folder: of the run.
+        dataset: as it was read, with the labels of all raters.
+    """
+    predictor = Predictor(folder)
+    cases = [
+        case for part in split_cases(dataset, predictor.config) for case in part if case.labels
+    ]
+    if not cases:
+        return
+    # Cases that the same raters labelled go through the network together.
+    cases.sort(key=lambda case: tuple(case.labels))
+    found = predictor.of_cases(cases, lambda case: _asked(predictor, case))
+    looks = [
+        _look(each, dataset.raters, predictor)
+        for each in track(found, "describing raters", len(cases))
+    ]
+    counts = np.stack([look.labels for look in looks])
+    table = rater_table(counts, dataset.raters, predictor.data.classes)
+    with replacing(folder / "raters.csv", overwrite=True) as temporary:
+        table.to_csv(temporary)
+    trust = trust_of(
+        Evidence(
+            table,
+            counts.sum(0),
+            np.sum([look.disputed for look in looks], axis=0),
+            np.stack([look.vote for look in looks]),
+            sum(look.n_disputed for look in looks) / max(sum(look.n_pixels for look in looks), 1),
+            tuple(case.name for case in cases),
+            dataset.raters,
+            predictor.data.classes,
+            predictor.followed,
+        )
+    )
+    trust.write(folder / "trust.json")
+    say(trust.as_text())
+
+
+def _asked(predictor: Predictor, case: Case) -> Sequence[int]:
+    """Return the raters to predict: some, where the case's own labels cannot disagree."""
+    if len(case.labels) > 1 or not predictor.segmenter.knows_raters:
+        return ()
+    return range(min(len(predictor.data.raters), _ASKED))
+
+
+def _look(each: PredictedCase, raters: tuple[str, ...], predictor: Predictor) -> _Look:
+    n_classes = len(predictor.data.classes)
+    truth = each.prediction.probability.reshape(n_classes, -1).astype(float)
+    drawn = np.stack([each.case.read_label(rater).array.ravel() for rater in each.case.labels])
+    labels = np.zeros((len(raters), n_classes, n_classes))
+    for rater, own in zip(each.case.labels, drawn, strict=True):
+        labels[raters.index(rater)] = _pairs(truth, own, n_classes)
+    votes = np.stack([(drawn == k).sum(0) for k in range(n_classes)])
+    answer = np.eye(n_classes)[truth.argmax(0)].T
+    vote = _pairs(answer, np.where(votes.any(0), votes.argmax(0), MISSING), n_classes).T
+    everyone = drawn
+    if each.prediction.drawn is not None:
+        everyone = each.prediction.drawn.argmax(1).reshape(len(each.prediction.drawn), -1)
+    disputed = _is_disputed(everyone)
+    among = sum(
+        (_pairs(truth[:, disputed], own[disputed], n_classes) for own in everyone),
+        np.zeros((n_classes, n_classes)),
+    )
+    return _Look(labels, among, vote, int(disputed.sum()), disputed.size)
+
+
+def _pairs(truth: Counts, drawn: NDArray[np.integer], n_classes: int) -> Counts:
+    """Count pixels (true, observed) from probabilities (true, pixels) and labels (pixels)."""
+    given = drawn != MISSING
+    return np.asarray(truth[:, given] @ np.eye(n_classes)[drawn[given]])
+
+
+def _is_disputed(drawn: NDArray[np.integer]) -> NDArray[np.bool_]:
+    """Whether two raters who labelled a pixel disagree on it."""
+    highest = drawn.max(0)
+    lowest = np.where(drawn == MISSING, np.iinfo(drawn.dtype).max, drawn).min(0)
+    return np.asarray((highest != MISSING) & (lowest < highest))

@@ -1,0 +1,247 @@
+"""Can the network be trusted, in words and numbers a user can act on; no truth is needed.
+
+Each finding is good, a caution or a problem. The level of the whole is that of the gravest.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from multirater.io.atomic import replacing
+
+Level: TypeAlias = Literal["good", "caution", "problem"]
+Counts: TypeAlias = NDArray[np.float64]
+
+_FEW_LABELS = 5
+_WIDE = 0.1
+"""Half width of a skill's interval from which on the estimate is called uncertain."""
+
+_ALONE = 0.6
+"""Weight from which on the answer is said to follow one rater."""
+
+_FAR = 0.1
+"""Share of the pixels called other than background by either, on which answer and vote differ,
+from which on a closer look is advised."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that speaks for or against the result."""
+
+    level: Level
+    text: str
+
+
+@dataclass(frozen=True)
+class Trust:
+    """The trust statement.
+
+    Attributes:
+        summary: one sentence.
+        findings: what speaks for and against, the gravest first.
+    """
+
+    summary: str
+    findings: tuple[Finding, ...]
+
+    def write(self, path: Path) -> None:
+        """Write as JSON."""
+        with replacing(path, overwrite=True) as temporary:
+            temporary.write_text(json.dumps(asdict(self), indent=2) + "\n", encoding="utf-8")
+
+    def as_text(self) -> str:
+        """Return the statement as lines."""
+        return "\n".join(
+            [self.summary, *(f"  {each.level}: {each.text}" for each in self.findings)]
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What the statement rests on, all against the network's truth.
+
+    Attributes:
+        table: rows of `raters.csv`.
+        counts: pixels (n_raters, true, observed) of what raters drew.
+        disputed: pixels (true, observed) of all raters, where raters disagree.
+        votes: pixels (n_cases, majority vote, truth).
+        disputed_share: of all pixels.
+        cases: names.
+        raters: names.
+        classes: names.
+        weights: how far each rater is followed; empty for methods that do not weigh them.
+    """
+
+    table: pd.DataFrame
+    counts: Counts
+    disputed: Counts
+    votes: Counts
+    disputed_share: float
+    cases: tuple[str, ...]
+    raters: tuple[str, ...]
+    classes: tuple[str, ...]
+    weights: tuple[float, ...]
+
+
+def trust_of(evidence: Evidence) -> Trust:
+    """Collect what speaks for and against the network's truth."""
+    findings = [
+        *_identifiable(evidence),
+        *_dominant_where_disputed(evidence),
+        *_swapped(evidence),
+        *_followed(evidence),
+        *_few_labels(evidence),
+        *_against_vote(evidence),
+    ]
+    order: tuple[Level, ...] = ("problem", "caution", "good")
+    ranked = tuple(sorted(findings, key=lambda each: order.index(each.level)))
+    return Trust(_summary(ranked[0].level), ranked)
+
+
+def _summary(gravest: Level) -> str:
+    return {
+        "problem": "Do not rely on this network before the problems below are looked into.",
+        "caution": "Usable with care: read the cautions.",
+        "good": "Nothing was found that speaks against this network.",
+    }[gravest]
+
+
+def _identifiable(evidence: Evidence) -> list[Finding]:
+    """Say whether raters are, on average, right more often than wrong in any one way."""
+    margin = _margins(evidence.counts.sum(0))
+    weak = [name for name, m in zip(evidence.classes, margin, strict=True) if m <= 0]
+    if weak:
+        return [
+            Finding(
+                "problem",
+                f"For {_listed(weak)} raters are, on average, not right more often than wrong in "
+                "some one way: from these labels the class cannot be told from its error. Get "
+                "labels of better raters, or of more.",
+            )
+        ]
+    return [
+        Finding(
+            "good",
+            "Identifiable: in every class raters are, on average, right more often than wrong in "
+            f"any one way (smallest margin {np.nanmin(margin):.2f}).",
+        )
+    ]
+
+
+def _dominant_where_disputed(evidence: Evidence) -> list[Finding]:
+    """Say the same of the pixels on which raters disagree, where it is hardest."""
+    total = evidence.disputed.sum()
+    if not total:
+        return [Finding("good", "Raters never disagree.")]
+    margin = _margins(evidence.disputed)
+    share, right = evidence.disputed_share, np.trace(evidence.disputed) / total
+    said = (
+        f"Raters disagree on {share:.1%} of the pixels; there, {right:.0%} of their labels agree "
+        "with the network"
+    )
+    weak = [name for name, m in zip(evidence.classes, margin, strict=True) if m <= 0]
+    if not weak:
+        return [Finding("good", f"{said}, and in every class most do.")]
+    return [
+        Finding(
+            "caution",
+            f"{said}; where the network says {_listed(weak)}, most raters say otherwise. It "
+            "follows the raters whose labels follow from the image: look at some of these pixels.",
+        )
+    ]
+
+
+def _swapped(evidence: Evidence) -> list[Finding]:
+    """Raise an alarm when raters as a whole call a class by another's name."""
+    cm = _rows(evidence.counts.sum(0))
+    called = [(t, int(np.nanargmax(row))) for t, row in enumerate(cm) if np.isfinite(row).any()]
+    swapped = [(t, o) for t, o in called if t != o]
+    if not swapped:
+        return [Finding("good", "No class is mostly called by another's name: none is swapped.")]
+    pairs = [f"{evidence.classes[t]} is mostly called {evidence.classes[o]}" for t, o in swapped]
+    return [Finding("problem", f"Classes may be swapped: {_listed(pairs)}.")]
+
+
+def _followed(evidence: Evidence) -> list[Finding]:
+    if len(evidence.weights) < 2:
+        return []
+    order = np.argsort(evidence.weights)[::-1]
+    best = int(order[0])
+    named = [f"{evidence.raters[r]} ({evidence.weights[r]:.0%})" for r in order[:5]]
+    said = f"Followed most: {_listed(named)}"
+    if evidence.weights[best] < _ALONE:
+        return [Finding("good", f"{said}.")]
+    return [
+        Finding(
+            "caution",
+            f"{said}. The answer rests on one rater, whose labels follow from the image best: "
+            "look at some of their drawings.",
+        )
+    ]
+
+
+def _few_labels(evidence: Evidence) -> list[Finding]:
+    """Name raters whose estimates rest on too few labels."""
+    table = evidence.table
+    wide = (table["skill_high"] - table["skill_low"]) / 2 > _WIDE
+    few = table[(table["labels"] > 0) & ((table["labels"] < _FEW_LABELS) | wide)]
+    if few.empty:
+        return []
+    named = [f"{rater} ({int(n)})" for rater, n in few["labels"].sort_values().items()]
+    more = f" and {len(named) - 5} more" if len(named) > 5 else ""
+    return [
+        Finding(
+            "caution",
+            "Estimates of these raters rest on too few labels (cases): "
+            f"{', '.join(named[:5])}{more}.",
+        )
+    ]
+
+
+def _against_vote(evidence: Evidence) -> list[Finding]:
+    """Say how much the answer differs from the majority vote, in which way and in which cases."""
+    whole = evidence.votes.sum(0)
+    changed = whole.copy()
+    np.fill_diagonal(changed, 0)
+    of_interest = whole.sum() - whole[0, 0]
+    if not of_interest:
+        return []
+    share = changed.sum() / of_interest
+    if not changed.any():
+        return [Finding("good", "The answer is the majority vote.")]
+    vote, answer = np.unravel_index(int(changed.argmax()), changed.shape)
+    per_case = evidence.votes.sum((1, 2)) - np.trace(evidence.votes, axis1=1, axis2=2)
+    most = [evidence.cases[i] for i in np.argsort(per_case)[::-1][:3] if per_case[i] > 0]
+    return [
+        Finding(
+            "good" if share < _FAR else "caution",
+            f"The answer differs from the majority vote on {share:.1%} of the pixels that either "
+            f"calls other than {evidence.classes[0]}; most often the vote says "
+            f"{evidence.classes[vote]} and the network {evidence.classes[answer]} "
+            f"({changed[vote, answer] / changed.sum():.0%} of them). Most in {_listed(most)}.",
+        )
+    ]
+
+
+def _rows(counts: Counts) -> Counts:
+    """Normalise rows; those of classes that do not occur are NaN."""
+    total = counts.sum(1, keepdims=True)
+    return np.asarray(np.divide(counts, total, where=total > 0.5, out=np.full_like(counts, np.nan)))
+
+
+def _margins(counts: Counts) -> Counts:
+    """Diagonal minus the largest other entry of each row of the confusion matrix."""
+    cm = _rows(counts)
+    others = np.where(np.eye(len(cm), dtype=bool), -np.inf, cm)
+    return np.asarray(np.diagonal(cm) - others.max(1))
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
