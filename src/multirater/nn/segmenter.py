@@ -110,7 +110,7 @@ def batch_loss(segmenter: Segmenter, image: Tensor, groups: Sequence[Labelled]) 
     n_labels = sum(group.labels.shape[0] * group.labels.shape[1] for group in groups)
     for part, group, size in zip(parts, groups, sizes, strict=False):
         loss = segmenter.loss(part, group)
-        share = size * group.labels.shape[1] / n_labels
+        share = size * group.labels.shape[1] / max(n_labels, 1)
         nll, trace = nll + loss.nll * share, trace + loss.trace * share
         truth = truth + loss.truth * (size / sum(sizes))
     if not groups:

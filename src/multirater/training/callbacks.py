@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import lightning
+import torch
 from lightning.pytorch.callbacks import Callback, EarlyStopping, ModelCheckpoint
 
 from multirater.errors import Fault, InputError
@@ -75,38 +76,60 @@ def read_curves(path: Path) -> list[dict[str, str]]:
 
 
 class BestEpoch(ModelCheckpoint):
-    """Keeps the best epoch; those of the warm-up do not compete with those after it."""
+    """Keeps the best epoch; once the warm-up is over its epochs no longer compete.
+
+    Args:
+        folder: of the checkpoint.
+        monitor: the figure, lower is better.
+        begins: the first epoch after the warm-up.
+    """
+
+    def __init__(self, folder: Path, monitor: str, begins: int) -> None:
+        super().__init__(
+            folder,
+            "best",
+            monitor=monitor,
+            enable_version_counter=False,
+            save_on_train_epoch_end=True,
+        )
+        self.begins = begins
 
     def on_train_epoch_end(
         self, trainer: lightning.Trainer, module: lightning.LightningModule
     ) -> None:
         """Look at the epoch's figure."""
-        if not _will_change(trainer, module):
-            super().on_train_epoch_end(trainer, module)
+        if trainer.current_epoch == self.begins:
+            self.best_k_models.clear()
+            self.kth_best_model_path, self.kth_value = "", torch.tensor(torch.inf)
+        super().on_train_epoch_end(trainer, module)
 
 
 class StopEarly(EarlyStopping):
-    """Stops when nothing is gained any more, but not during the warm-up."""
+    """Stops when nothing is gained any more, but not during the warm-up.
+
+    Args:
+        monitor: the figure, lower is better.
+        patience: epochs without a better one.
+        begins: the first epoch after the warm-up.
+    """
+
+    def __init__(self, monitor: str, patience: int, begins: int) -> None:
+        super().__init__(monitor, patience=patience, check_finite=True)
+        self.begins = begins
 
     def on_validation_end(
         self, trainer: lightning.Trainer, module: lightning.LightningModule
     ) -> None:
         """Look at the epoch's figure."""
-        if not _will_change(trainer, module):
+        if trainer.current_epoch >= self.begins:
             super().on_validation_end(trainer, module)
 
     def on_train_epoch_end(
         self, trainer: lightning.Trainer, module: lightning.LightningModule
     ) -> None:
         """Look at the epoch's figure, when no cases are held out."""
-        if not _will_change(trainer, module):
+        if trainer.current_epoch >= self.begins:
             super().on_train_epoch_end(trainer, module)
-
-
-def _will_change(trainer: lightning.Trainer, module: lightning.LightningModule) -> bool:
-    """Whether this is an epoch of the warm-up and others follow."""
-    warmup: int = getattr(module, "warmup_epochs", 0)
-    return trainer.current_epoch < min(warmup, int(trainer.max_epochs or 0) - 1)
 
 
 class StopWhenDiverged(Callback):

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -139,9 +140,14 @@ def _fit(found: Survey, target: Path, config: TrainConfig) -> Run:
     )
     data = RaterData(prepared, config, with_truth=method.with_truth)
     monitor = "val_nll" if data.held_out_cases else "train_nll"
-    best = _checkpoint(target, BestEpoch, monitor)
+    # A jury's truth is only learned after the warm-up; matrices merely stay fixed until then.
+    begins = warmup if config.method == "auto" else 0
+    best = BestEpoch(target / CHECKPOINTS, monitor, begins)
+    callbacks: list[Callback] = [best]
+    if config.patience:
+        callbacks.append(StopEarly(monitor, config.patience, begins))
     trainer = _trainer(
-        config, target, best, monitor, finds_unused=warmup > 0 or config.method == "separate"
+        config, target, callbacks, finds_unused=warmup > 0 or config.method == "separate"
     )
     last = target / CHECKPOINTS / "last.ckpt"
     trainer.fit(module, data, ckpt_path=str(last) if last.exists() else None)
@@ -155,33 +161,15 @@ def _fit(found: Survey, target: Path, config: TrainConfig) -> Run:
     return Run(target, int(epoch), float("nan") if score is None else float(score))
 
 
-def _checkpoint(target: Path, kind: type[ModelCheckpoint], monitor: str | None) -> ModelCheckpoint:
-    """Keep one epoch, always in the same file: the best by a figure, or the last."""
-    return kind(
-        target / CHECKPOINTS,
-        "last" if monitor is None else "best",
-        monitor=monitor,
-        mode="min",
-        enable_version_counter=False,
-        save_on_train_epoch_end=True,
-    )
-
-
 def _trainer(
-    config: TrainConfig,
-    target: Path,
-    best: ModelCheckpoint,
-    monitor: str,
-    *,
-    finds_unused: bool,
+    config: TrainConfig, target: Path, choosing: Sequence[Callback], *, finds_unused: bool
 ) -> lightning.Trainer:
     # Lightning's own `save_last` skips the epochs that are not the best. Order matters: what the
     # last epoch keeps includes which one is best.
-    last = _checkpoint(target, ModelCheckpoint, None)
-    callbacks: list[Callback] = [Curves(target / CURVES), StopWhenDiverged(target), WeighRaters()]
-    callbacks += [best, last]
-    if config.patience:
-        callbacks.append(StopEarly(monitor, patience=config.patience, check_finite=True))
+    last = ModelCheckpoint(
+        target / CHECKPOINTS, "last", enable_version_counter=False, save_on_train_epoch_end=True
+    )
+    callbacks = [Curves(target / CURVES), StopWhenDiverged(target), WeighRaters(), *choosing, last]
     several = config.devices * config.num_nodes > 1
     with_unused = "ddp_find_unused_parameters_true" if finds_unused else "ddp"
     return lightning.Trainer(
