@@ -8,7 +8,8 @@ The recipe, all of it:
 2. At the start of each later epoch raters are weighed, on pixels of some training cases:
    a. *Predictability* U = 1 - H(label | image) / H(label): which share of what there is to know
       about a rater's labels follows from the image. Random errors lower it; a rater who draws
-      nothing, or another image's object, has none. (U / (1 - U))² are the first weights.
+      nothing, or another image's object, has none. (U / (1 - U))² are the first weights, with U at
+      most 0.9: above that, differences are the network's and not the raters'.
    b. *Agreement*, three times over: where the predicted raters disagree, take the class with the
       most weight for the truth, and give each rater the weight a / (1 - a), where a is the mean
       recall over the classes, rescaled so that chance is 0. Recall and not accuracy: drawing
@@ -44,6 +45,8 @@ from multirater.types import MISSING
 _ROUNDS = 3
 _MOST = 0.98
 """Largest agreement: nobody gets all the weight by coinciding with what their weight decided."""
+
+_MOST_PREDICTABLE = 0.9
 
 _CASES, _CASES_PER_RATER = 100, 8
 _PIXELS_PER_CASE = 4096
@@ -131,7 +134,7 @@ def predictability(pixels: Pixels) -> Array:
         share = (np.bincount(labels[given], minlength=n_classes) + 1) / (given.sum() + n_classes)
         entropy = -(share * np.log(share)).sum()
         surprise = -np.log(np.maximum(picked, _LEAST)).mean()
-        found[rater] = np.clip(1 - surprise / max(entropy, 1e-3), 0, 0.99)
+        found[rater] = np.clip(1 - surprise / max(entropy, 1e-3), 0, _MOST_PREDICTABLE)
     return found
 
 

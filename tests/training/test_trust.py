@@ -1,0 +1,89 @@
+import json
+
+import numpy as np
+import pytest
+
+from multirater.fuse.rater_table import rater_table
+from multirater.training.trust import Evidence, trust_of
+
+CLASSES = ("background", "lesion")
+
+
+def evidence(**changes):
+    """Two good raters of twenty cases, who agree with network and vote."""
+    per_case = np.tile([[[900.0, 10.0], [5.0, 85.0]]] * 2, (20, 1, 1, 1)).reshape(20, 2, 2, 2)
+    per_case = changes.pop("per_case", per_case)
+    raters = changes.pop("raters", ("a", "b"))
+    found = {
+        "table": rater_table(per_case, raters, CLASSES),
+        "counts": per_case.sum(0),
+        "disputed": np.array([[200.0, 100.0], [50.0, 300.0]]),
+        "votes": np.tile([[905.0, 5.0], [3.0, 87.0]], (20, 1, 1)),
+        "disputed_share": 0.015,
+        "cases": tuple(f"case {n}" for n in range(20)),
+        "raters": raters,
+        "classes": CLASSES,
+        "weights": (0.5, 0.5),
+    }
+    return Evidence(**{**found, **changes})
+
+
+def texts(trust, level):
+    return " ".join(each.text for each in trust.findings if each.level == level)
+
+
+def test_nothing_speaks_against_good_raters():
+    trust = trust_of(evidence())
+    assert trust.summary == "Nothing was found that speaks against this network."
+    assert {each.level for each in trust.findings} == {"good"}
+    assert "smallest margin 0.89" in texts(trust, "good")
+    assert "b (50%) and a (50%)" in texts(trust, "good")
+
+
+def test_a_class_that_raters_miss_more_often_than_not_is_a_problem():
+    per_case = np.tile([[[900.0, 10.0], [60.0, 30.0]]] * 2, (20, 1, 1, 1)).reshape(20, 2, 2, 2)
+    trust = trust_of(evidence(per_case=per_case))
+    assert trust.summary.startswith("Do not rely")
+    assert "For lesion raters are, on average, not right" in texts(trust, "problem")
+    assert "lesion is mostly called background" in texts(trust, "problem")
+
+
+def test_being_outvoted_where_raters_disagree_is_a_caution():
+    trust = trust_of(evidence(disputed=np.array([[200.0, 100.0], [300.0, 50.0]])))
+    assert "where the network says lesion, most raters say otherwise" in texts(trust, "caution")
+    assert "1.5% of the pixels; there, 38%" in texts(trust, "caution")
+
+
+def test_following_one_rater_is_a_caution():
+    assert "rests on one rater" in texts(trust_of(evidence(weights=(0.9, 0.1))), "caution")
+
+
+def test_raters_with_few_labels_are_named():
+    per_case = np.tile([[[900.0, 10.0], [5.0, 85.0]]] * 2, (20, 1, 1, 1)).reshape(20, 2, 2, 2)
+    per_case[2:, 1] = 0
+    assert "b (2)" in texts(trust_of(evidence(per_case=per_case)), "caution")
+
+
+def test_difference_from_the_vote_is_measured_and_placed():
+    votes = np.tile([[905.0, 0.0], [0.0, 90.0]], (20, 1, 1))
+    votes[7] = [[905.0, 0.0], [60.0, 30.0]]
+    found = texts(trust_of(evidence(votes=votes)), "good")
+    assert "3.3% of the pixels" in found
+    assert "the vote says lesion and the network background (100% of them)" in found
+    assert "Most in case 7." in found
+
+
+def test_the_statement_is_written_as_json(tmp_path):
+    trust = trust_of(evidence())
+    trust.write(tmp_path / "trust.json")
+    stored = json.loads((tmp_path / "trust.json").read_text())
+    assert stored["summary"] == trust.summary
+    assert stored["findings"][0] == {"level": "good", "text": trust.findings[0].text}
+
+
+@pytest.mark.parametrize("level", ["problem", "caution", "good"])
+def test_gravest_findings_come_first(level):
+    trust = trust_of(evidence(weights=(0.9, 0.1), disputed=np.array([[1.0, 9.0], [9.0, 1.0]])))
+    order = ["problem", "caution", "good"]
+    positions = [order.index(each.level) for each in trust.findings]
+    assert positions == sorted(positions)
