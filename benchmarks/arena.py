@@ -114,7 +114,8 @@ def _matrices(
             labels = case.read_labels()
             fused = FUSED[method](labels.array, len(predictor.data.classes))
             is_local = method == "spatial-staple"
-            yield case, local_confusion(labels.array, fused.probability) if is_local else fused.cm
+            local = (local_confusion(drawn, fused.probability) for drawn in labels.array)
+            yield case, local if is_local else fused.cm
     elif predictor.segmenter.knows_raters:
         wanted = predictor.of_cases(cases, lambda case: [raters.index(r) for r in case.labels])
         for each in wanted:
@@ -145,7 +146,7 @@ def grid(quick: bool) -> list[Job]:
     regimes = ["five", "spammers"] if quick else list(REGIMES)
     methods = ["truth", "mode", "auto"] if quick else list(METHODS)
     supplies = ["one"] if quick else ["one", "dense"]
-    return [
+    jobs = [
         {"regime": regime, "supply": supply, "method": method, "seed": seed}
         for seed in range(1 if quick else 3)
         for regime in regimes
@@ -153,6 +154,8 @@ def grid(quick: bool) -> list[Job]:
         for method in methods
         if method not in REPEATED[supply]
     ]
+    # One network per rater takes the longest: all else is known before.
+    return sorted(jobs, key=lambda job: job["method"] == "separate")
 
 
 REPEATED = {"one": ("mean", "staple", "spatial-staple"), "dense": ("truth",)}

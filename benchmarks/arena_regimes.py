@@ -197,10 +197,7 @@ REGIMES = {
 
 
 def arena_dataset(name: str, supply: Supply, seed: int) -> Dataset:
-    """Return the data set of a regime.
-
-    Training cases have the labels of the supply; test cases those of all raters, to compare with.
-    """
+    """Return the data set of a regime: only training cases have labels, all have a truth."""
     regime = REGIMES[name]
     images, truth = regime.images(seed)
     raters = regime.raters(seed)
@@ -208,8 +205,8 @@ def arena_dataset(name: str, supply: Supply, seed: int) -> Dataset:
     labels = np.full((len(images), len(raters), *truth.shape[1:]), MISSING, dtype=np.int16)
     seeds = np.random.SeedSequence([seed, 9]).generate_state(labels[:, :, 0, 0].size)
     seeds = seeds.reshape(labels.shape[:2]) // 4
-    for case in range(len(images)):
-        for rater in _who(len(raters), case, supply, regime.most, random):
+    for case in range(N_TRAIN):
+        for rater in _who(len(raters), supply, regime.most, random):
             drawn = raters[rater](truth[case], int(seeds[case, rater]), truth[:N_TRAIN])
             labels[case, rater] = drawn
     return multirater.dataset_from_arrays(
@@ -224,9 +221,9 @@ def arena_dataset(name: str, supply: Supply, seed: int) -> Dataset:
 
 
 def _who(
-    n_raters: int, case: int, supply: Supply, most: int | None, random: np.random.Generator
+    n_raters: int, supply: Supply, most: int | None, random: np.random.Generator
 ) -> Sequence[int]:
-    if case >= N_TRAIN or (supply == "dense" and most is None):
+    if supply == "dense" and most is None:
         return range(n_raters)
     n = 1 if supply == "one" or most is None else int(random.integers(1, most + 1))
     return random.permutation(n_raters)[:n].tolist()
