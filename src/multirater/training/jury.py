@@ -8,16 +8,19 @@ The recipe, all of it:
 2. At the start of each later epoch raters are weighed, on pixels of some training cases:
    a. *Predictability* U = 1 - H(label | image) / H(label): which share of what there is to know
       about a rater's labels follows from the image. Random errors lower it; a rater who draws
-      nothing, or another image's object, has none. (U / (1 - U))² are the first weights, with U at
-      most 0.9: above that, differences are the network's and not the raters'.
-   b. *Agreement*, three times over: where the predicted raters disagree, take the class with the
-      most weight for the truth, and give each rater the weight a / (1 - a), where a is the mean
-      recall over the classes, rescaled so that chance is 0. Recall and not accuracy: drawing
-      nothing is right at most pixels and must not count.
+      nothing, or another image's object, has none. It is measured where the predicted raters
+      disagree, since everyone is predictable elsewhere, and at a fourth as many other pixels: a
+      rater who draws more than all others is constant where raters disagree, but not uninformed.
+      (U / (1 - U))² are the first weights, with U at most 0.9: above that, differences are the
+      network's and not the raters'.
+   b. *Agreement*, three times over, where the predicted raters disagree: take the class with the
+      most weight for the truth, and multiply each rater's first weight by a / (1 - a), where a is
+      the mean recall over the classes, rescaled so that chance is 0. Recall and not accuracy:
+      drawing nothing is right at most pixels and must not count.
    Three rounds and no more: until convergence such weights can run off to one party of raters.
 3. For the rest of the epochs the truth head learns, on all images, the class with the most weight.
-   A rater's own label stands in for the head as far as their labels are reliable (U relative to
-   the best rater's); the heads go on learning, with half the say.
+   A rater's own label stands in for the head as far as their labels are reliable (U of all
+   pixels, relative to the best rater's); the heads go on learning, with half the say.
 4. The epoch is chosen by the likelihood of held-out labels under the heads, among those of step 3.
 
 Why it holds where other ways fail, with figures: docs/decisions/0004-whom-to-follow.md.
@@ -47,6 +50,8 @@ _MOST = 0.98
 """Largest agreement: nobody gets all the weight by coinciding with what their weight decided."""
 
 _MOST_PREDICTABLE = 0.9
+_LEAST_START = 0.01
+"""What a rater weighs of whom the image tells nothing: agreement may still speak for them."""
 
 _CASES, _CASES_PER_RATER = 100, 8
 _PIXELS_PER_CASE = 4096
@@ -101,20 +106,30 @@ def weigh(pixels: Pixels) -> Weighed:
         >>> weigh(Pixels(0.98 * drawn + 0.01, labels)).weight.round(2)
         array([0.5, 0.5, 0. ])
     """
-    predictable = predictability(pixels)
-    start = (predictable / (1 - predictable)) ** 2
-    weight = _shares(start)
     drawn = pixels.predicted.argmax(2)
     disputed = (drawn != drawn[0]).any(0)
+    start = _start(pixels, disputed)
+    weight = _shares(start)
     for _ in range(_ROUNDS if disputed.any() else 0):
         truth = _verdict(weight, pixels.predicted[:, disputed])
         agreement = _agreement(drawn[:, disputed], truth, pixels.predicted.shape[2])
-        weight = _shares(agreement / (1 - agreement), weight)
+        weight = _shares(start * agreement / (1 - agreement), weight)
     truth = _verdict(weight, pixels.predicted)
+    predictable = predictability(pixels)
     best = max(float(predictable.max()), 1e-6)
     return Weighed(
         weight, predictable / best, _confusion(truth, pixels.labels, pixels.predicted.shape[2])
     )
+
+
+def _start(pixels: Pixels, disputed: NDArray[np.bool_]) -> Array:
+    """Weigh by predictability, at disputed pixels and a fourth as many others."""
+    others = np.flatnonzero(~disputed)
+    # Pixels come in random order: any of them will do.
+    chosen = np.concatenate([np.flatnonzero(disputed), others[: disputed.sum() // 4]])
+    chosen = chosen if disputed.any() else others
+    found = predictability(Pixels(pixels.predicted[:, chosen], pixels.labels[:, chosen]))
+    return np.asarray((found / (1 - found)) ** 2 + _LEAST_START)
 
 
 def predictability(pixels: Pixels) -> Array:
