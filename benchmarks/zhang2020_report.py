@@ -207,7 +207,7 @@ def figure_16(growth: pd.DataFrame) -> str:
             for head in ("pixel", "low-rank")
         } | {
             "paper's FLOPs, full": (2 * n_classes - 1) * n_classes,
-            "rank 1": 4 * n_classes * 3 // 4 - 1,
+            "paper's FLOPs, rank 1": 4 * n_classes * 3 // 4 - 1,
         }
     explained = (
         "Per rater; values, FLOPs and bytes per pixel too. Values are what the head says of a "
