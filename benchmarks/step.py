@@ -4,24 +4,37 @@
     python benchmarks/step.py --quick
 
 CPU time is the median over steps, the two kinds taking turns, so that whatever else the machine
-does weighs on both. Memory is what autograd keeps for the backward pass, counted tensor by tensor.
+does weighs on both. Memory is what autograd keeps for the backward pass, counted tensor by tensor;
+peak is the most that a step takes in a fresh process, above what the process held before it.
 """
 
 from __future__ import annotations
 
 import argparse
 import statistics
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
 import torch
 
+from fusion import status_bytes
 from multirater.nn.backbone import build_backbone, n_parameters
 from multirater.nn.confusion import GlobalConfusion, LowRankConfusion, PixelConfusion
 from multirater.nn.segmenter import Labelled, RaterSegmenter, batch_loss
 
 N_FEATURES = 32
+ROWS = (
+    "cross-entropy",
+    "cm pixel, 5 dense raters",
+    "cm pixel, one label",
+    "cm pixel, one label of 200 raters",
+    "cm global, 5 dense raters",
+    "cm low rank 1, 5 dense raters",
+)
 
 
 def build(n_classes: int, confusion=None) -> RaterSegmenter:
@@ -106,53 +119,71 @@ def plain(batch: int, size: int, n_classes: int) -> list[Labelled]:
     return [group((0,), labels_of(batch, 1, size, n_classes))]
 
 
+def setup(name: str, batch: int, size: int) -> tuple[RaterSegmenter, list[Labelled]]:
+    """Network and labels of a row of the table."""
+    n_classes, n_raters = 4, 200 if "200" in name else 5
+    heads = {
+        "pixel": partial(PixelConfusion, n_raters, n_classes, N_FEATURES),
+        "global": partial(GlobalConfusion, n_raters, n_classes),
+        "low rank": partial(LowRankConfusion, n_raters, n_classes, N_FEATURES),
+    }
+    head = next((make() for kind, make in heads.items() if kind in name), None)
+    if head is None:
+        return build(n_classes), plain(batch, size, n_classes)
+    supply = dense if "dense" in name else one_each
+    return build(n_classes, head), supply(batch, n_raters, size, n_classes)
+
+
+def peak_bytes(name: str, quick: bool) -> int:
+    """Run this script in a fresh process that takes one step; bytes at its peak."""
+    command = [sys.executable, __file__, "--peak-of", name, *(["--quick"] if quick else [])]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return int(done.stdout.split()[-1])
+
+
+def print_peak(name: str, batch: int, size: int) -> None:
+    """The fresh process: a small step to load everything, then forget the peak, then a step."""
+    model, groups = setup(name, 1, 32)
+    optimizer = torch.optim.Adam(model.parameters())
+    step(model, torch.randn(1, 1, 32, 32), groups, optimizer)
+    groups = setup(name, batch, size)[1]
+    image = torch.randn(batch, 1, size, size)
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+    before = status_bytes("VmRSS")
+    step(model, image, groups, optimizer)
+    print(status_bytes("VmHWM") - before)
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="smaller images, fewer repeats")
+    parser.add_argument("--peak-of", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     batch, size, repeats = (4, 96, 3) if arguments.quick else (8, 192, 5)
-    n_classes, n_raters = 4, 5
+    if arguments.peak_of:
+        print_peak(arguments.peak_of, batch, size)
+        return
     image = torch.randn(batch, 1, size, size)
-    print(f"torch {torch.__version__}, batch {batch}, {size} x {size}, {n_classes} classes")
-    setups = {
-        "cross-entropy": (build(n_classes), plain(batch, size, n_classes)),
-        "cm pixel, 5 dense raters": (
-            build(n_classes, PixelConfusion(n_raters, n_classes, N_FEATURES)),
-            dense(batch, n_raters, size, n_classes),
-        ),
-        "cm pixel, one label": (
-            build(n_classes, PixelConfusion(n_raters, n_classes, N_FEATURES)),
-            one_each(batch, n_raters, size, n_classes),
-        ),
-        "cm pixel, one label of 200 raters": (
-            build(n_classes, PixelConfusion(200, n_classes, N_FEATURES)),
-            one_each(batch, 200, size, n_classes),
-        ),
-        "cm global, 5 dense raters": (
-            build(n_classes, GlobalConfusion(n_raters, n_classes)),
-            dense(batch, n_raters, size, n_classes),
-        ),
-        "cm low rank 1, 5 dense raters": (
-            build(n_classes, LowRankConfusion(n_raters, n_classes, N_FEATURES)),
-            dense(batch, n_raters, size, n_classes),
-        ),
-    }
+    print(f"torch {torch.__version__}, batch {batch}, {size} x {size}, 4 classes")
+    setups = {name: setup(name, batch, size) for name in ROWS}
     runs = {}
     for name, (model, groups) in setups.items():
         optimizer = torch.optim.Adam(model.parameters())
-        runs[name] = lambda m=model, g=groups, o=optimizer: step(m, image, g, o)
+        runs[name] = partial(step, model, image, groups, optimizer)
     seconds = compare(runs, repeats)
     memory = {
         name: kept_bytes(partial(total_loss, model, image, groups))
         for name, (model, groups) in setups.items()
     }
-    base = "cross-entropy"
-    print(f"{'':36}{'CPU s':>8}{'time':>8}{'memory':>8}{'parameters':>12}")
+    peak = {name: peak_bytes(name, arguments.quick) for name in ROWS}
+    base = ROWS[0]
+    print(f"{'':36}{'CPU s':>8}{'time':>8}{'memory':>8}{'peak':>8}{'parameters':>12}")
     for name, (model, _) in setups.items():
         print(
             f"{name:36}{seconds[name]:8.2f}{seconds[name] / seconds[base]:7.2f}x"
-            f"{memory[name] / memory[base]:7.2f}x{n_parameters(model):12d}"
+            f"{memory[name] / memory[base]:7.2f}x{peak[name] / peak[base]:7.2f}x"
+            f"{n_parameters(model):12d}"
         )
     print("targets: 5 dense raters 1.25x time and 1.3x memory; one label 1.1x time")
 

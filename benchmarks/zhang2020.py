@@ -307,6 +307,7 @@ def growth(head: str, n_classes: int) -> dict[str, float]:
         loss().backward()
     n_pixels = labels[0, 0].numel()
     return {
+        "values": confusion.weight.shape[1],
         "parameters": n_parameters(confusion) / 5,
         "flops": counter.get_total_flops() / 5 / n_pixels,
         "bytes": memory / 5 / n_pixels,

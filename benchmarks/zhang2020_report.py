@@ -203,17 +203,18 @@ def figure_16(growth: pd.DataFrame) -> str:
         by_head = both.set_index("head")
         rows[int(n_classes)] = {
             f"{name}, {head}": f"{by_head.loc[head, name]:.0f}" if head in by_head.index else "-"
-            for name in ("parameters", "flops", "bytes")
+            for name in ("values", "parameters", "flops", "bytes")
             for head in ("pixel", "low-rank")
         } | {
             "paper's FLOPs, full": (2 * n_classes - 1) * n_classes,
-            "rank 1": 4 * n_classes * 3 // 4 - 1,
+            "paper's FLOPs, rank 1": 4 * n_classes * 3 // 4 - 1,
         }
     explained = (
-        "Per rater; FLOPs and bytes per pixel too. FLOPs are the matrix products of a training "
-        "step of the head, forward and backward, as torch counts them; bytes are what autograd "
-        "keeps for the backward pass. The paper counts the product of matrix and probabilities "
-        "alone.\n"
+        "Per rater; values, FLOPs and bytes per pixel too. Values are what the head says of a "
+        "pixel (the paper's parameters); FLOPs are the matrix products of a training step of the "
+        "head, forward, backward and forward again, as torch counts them; bytes are what autograd "
+        "keeps for the backward pass, where no matrix is kept. The paper's FLOPs are the product "
+        "of matrix and probabilities alone.\n"
     )
     title = "## Fig. 16: cost of the matrices by number of classes\n"
     return "\n".join([title, explained, _table(rows, "classes")])

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from multirater.nn import GlobalConfusion, LowRankConfusion, PixelConfusion
+from multirater.nn import GlobalConfusion, LowRankConfusion, PixelConfusion, blocks
 from multirater.nn.confusion import columns_of
 
 N_FEATURES = 6
@@ -76,12 +76,15 @@ def test_only_the_raters_present_get_gradients(head):
         assert touched.tolist() == [False, False, True, False]
 
 
-def test_pixel_columns_have_the_gradient_of_the_matrices():
-    """The hand-written backward pass against autograd through the full matrices."""
-    head = trained(heads()["pixel"])
-    features = torch.randn(2, N_FEATURES, 4, 5, dtype=torch.float64, requires_grad=True)
-    labels = torch.randint(-1, 3, (2, 2, 4, 5))
-    weights = torch.randn(2, 2, 3, 4, 5, dtype=torch.float64)
+@pytest.mark.parametrize("values", [1, 40, 10**6])
+@pytest.mark.parametrize("name", ["pixel", "low-rank"])
+def test_columns_have_the_gradient_of_the_matrices(name, values, monkeypatch):
+    """Block by block, by hand, and computed twice, against autograd through the full matrices."""
+    monkeypatch.setattr(blocks, "BLOCK_VALUES", values)
+    head = trained(heads()[name])
+    features = torch.randn(3, N_FEATURES, 4, 5, dtype=torch.float64, requires_grad=True)
+    labels = torch.randint(-1, 3, (3, 2, 4, 5))
+    weights = torch.randn(3, 2, 3, 4, 5, dtype=torch.float64)
 
     def gradients(columns):
         loss = (columns.log_likelihood * weights).sum() + (columns.trace**2).sum()

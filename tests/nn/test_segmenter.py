@@ -69,4 +69,5 @@ def test_only_heads_of_raters_present_are_evaluated(kind, monkeypatch):
 
     monkeypatch.setattr(module, "rater_maps", counting)
     step(segmenter(kind, 200), [group([0, 150], n_cases=3), group([7])])
-    assert evaluated == [(3, 2), (1, 1)]
+    # Forward, group by group; backward, the other way round.
+    assert evaluated == [(3, 2), (1, 1), (1, 1), (3, 2)]

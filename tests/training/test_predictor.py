@@ -67,6 +67,14 @@ def test_batches_are_bounded_and_of_one_size_and_the_same_raters(predictor, monk
     assert [each.case.name for each in found] == [str(n) for n in range(7)]
 
 
+def test_batches_are_smaller_when_more_is_said_of_each_image(predictor, data, monkeypatch):
+    # Truth, two raters and their matrices: 2 + 2 * (2 + 4) values per pixel.
+    monkeypatch.setattr(module, "_BATCH_VALUES", 3 * 28 * 28 * 14)
+    shapes = batches_of(predictor, monkeypatch)
+    list(predictor.of_cases(data, lambda _: [0, 1]))
+    assert [shape[0] for shape in shapes] == [3, 3, 3, 3, 1]
+
+
 def test_images_are_read_when_their_turn_comes(predictor, monkeypatch, data):
     monkeypatch.setattr(module, "_BATCH_PIXELS", 2 * 28 * 28)
     taken = []

@@ -147,6 +147,43 @@ def test_resume_goes_on_from_the_last_epoch_even_if_it_was_not_the_best(
     assert best["epoch"] == 0
 
 
+def test_training_stops_early_when_nothing_is_gained(data, tmp_path, monkeypatch):
+    from multirater.training.module import SegmentationModule
+
+    def worse_and_worse(self, batch, _):
+        self._log("val_nll", torch.tensor(float(self.current_epoch)), batch)
+
+    monkeypatch.setattr(SegmentationModule, "validation_step", worse_and_worse)
+    run = train(
+        data, tmp_path / "run", TrainConfig(method="mean", **{**SMALL, "patience": 2, "epochs": 9})
+    )
+    assert len(pd.read_csv(tmp_path / "run/curves.csv")) == 3
+    assert run.best_epoch == 0
+
+
+def test_tensorboard_has_the_curves(run_folder):
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    events = EventAccumulator(str(run_folder / "tensorboard"))
+    events.Reload()
+    curves = pd.read_csv(run_folder / "curves.csv")
+    for name in ("train_nll", "train_trace", "val_nll"):
+        logged = [event.value for event in events.Scalars(name)]
+        assert np.allclose(logged, curves[name])
+
+
+def test_a_long_epoch_says_how_far_it_is(data, tmp_path, monkeypatch, capsys):
+    from multirater import progress
+    from multirater.training import callbacks
+
+    monkeypatch.setattr(callbacks, "_SECONDS_BETWEEN_LINES", 0.0)
+    monkeypatch.setattr(progress, "_shown", True)
+    train(data, tmp_path / "run", TrainConfig(method="mean", **SMALL))
+    said = capsys.readouterr().err
+    assert "epoch 1 of 2, step 1 of 3, about " in said
+    assert "epoch 2 of 2, step 3 of 3, about 0 s left" in said
+
+
 def test_killed_between_the_two_checkpoints_of_an_epoch(data, tmp_path, monkeypatch):
     import lightning
 

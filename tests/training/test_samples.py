@@ -1,6 +1,7 @@
 from collections import Counter
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from multirater.samples import digits_dataset
@@ -43,3 +44,12 @@ def test_what_does_not_fit_in_memory_is_read_again(counted, monkeypatch):
     for _ in range(2):
         assert [len(cache[number].labels) for number in range(len(data))] == [1] * 8
     assert set(reads.values()) == {2}
+
+
+def test_every_channel_of_a_case_is_normalised_by_itself():
+    rng = np.random.default_rng(0)
+    scale, shift = np.array([1.0, 300.0, 0.0]), np.array([5.0, -1000.0, 7.0])
+    image = rng.normal(size=(3, 9, 11)) * scale[:, None, None] + shift[:, None, None]
+    found = module.normalise(image)
+    assert np.allclose(found.mean((1, 2)), 0, atol=1e-4)
+    assert np.allclose(found.std((1, 2)), [1, 1, 0], atol=1e-4)

@@ -19,6 +19,7 @@ _NETWORK, _RATERS, _SCHEDULE, _MACHINE = "Network", "Raters", "Schedule", "Machi
 
 
 def train(
+    context: typer.Context,
     data: Annotated[Path, typer.Argument(help="Data set: a folder or its manifest.csv.")],
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Run folder to make.", show_default=False)
@@ -27,6 +28,14 @@ def train(
         Path | None,
         typer.Option("--resume", help="Run folder to go on with.", show_default=False),
     ] = None,
+    preset: Annotated[
+        str,
+        typer.Option(
+            help="Settings of Zhang 2020 for mnist, ms-lesion, brats or lidc, where no option "
+            "says otherwise.",
+            show_default=False,
+        ),
+    ] = "",
     method: Annotated[
         str,
         typer.Option(
@@ -61,6 +70,9 @@ def train(
     channels: Annotated[
         str, typer.Option(help="Per stage of the U-Net.", rich_help_panel=_NETWORK)
     ] = "32,64,128,256",
+    n_features: Annotated[
+        int, typer.Option(min=1, help="Channels that the heads see.", rich_help_panel=_NETWORK)
+    ] = 32,
     view: Annotated[
         Literal["auto", "2d", "slices", "3d"],
         typer.Option(help="Of volumes: slices or 3d patches.", rich_help_panel=_NETWORK),
@@ -71,6 +83,9 @@ def train(
     epochs: Annotated[int, typer.Option(min=1, rich_help_panel=_SCHEDULE)] = 20,
     batch_size: Annotated[int, typer.Option(min=1, rich_help_panel=_SCHEDULE)] = 16,
     learning_rate: Annotated[float, typer.Option(rich_help_panel=_SCHEDULE)] = 3e-3,
+    confusion_learning_rate: Annotated[
+        float, typer.Option(help="Of the confusion matrices.", rich_help_panel=_SCHEDULE)
+    ] = 3e-3,
     augment: Annotated[
         bool, typer.Option("--augment", help="Flip, turn, scale.", rich_help_panel=_SCHEDULE)
     ] = False,
@@ -110,35 +125,49 @@ def train(
     if resume is not None:
         run = go_on(dataset, resume)
     else:
-        config = TrainConfig(
-            method=method,
-            confusion=confusion,
-            rank=rank,
-            trace_weight=trace_weight,
-            likelihood=likelihood,
-            warmup_epochs=warmup_epochs,
-            backbone=backbone,
-            backbone_options=_json(backbone_options),
-            channels=_numbers(channels, "--channels"),
-            view=view,
-            patch=_numbers(patch, "--patch"),
-            epochs=epochs,
-            batch_size=batch_size,
-            learning_rate=learning_rate,
-            augment=augment,
-            class_weights=class_weights,
-            validation=validation,
-            patience=patience,
-            precision=precision,
-            accelerator=accelerator,
-            devices=devices,
-            num_nodes=nodes,
-            workers=workers,
-            seed=seed,
-        )
+        settings: dict[str, Any] = {
+            "method": method,
+            "confusion": confusion,
+            "rank": rank,
+            "trace_weight": trace_weight,
+            "likelihood": likelihood,
+            "warmup_epochs": warmup_epochs,
+            "backbone": backbone,
+            "backbone_options": _json(backbone_options),
+            "channels": _numbers(channels, "--channels"),
+            "n_features": n_features,
+            "view": view,
+            "patch": _numbers(patch, "--patch"),
+            "epochs": epochs,
+            "batch_size": batch_size,
+            "learning_rate": learning_rate,
+            "confusion_learning_rate": confusion_learning_rate,
+            "augment": augment,
+            "class_weights": class_weights,
+            "validation": validation,
+            "patience": patience,
+            "precision": precision,
+            "accelerator": accelerator,
+            "devices": devices,
+            "num_nodes": nodes,
+            "workers": workers,
+            "seed": seed,
+        }
+        config = TrainConfig(**settings | (_preset(preset, context) if preset else {}))
         assert output is not None
         run = begin(dataset, output, config)
     print(run.folder)
+
+
+def _preset(name: str, context: typer.Context) -> dict[str, Any]:
+    """Return the settings of a preset that were not given as options."""
+    from multirater.training.presets import preset
+
+    def is_given(option: str) -> bool:
+        source = context.get_parameter_source(option)
+        return source is not None and source.name == "COMMANDLINE"
+
+    return {key: value for key, value in preset(name).items() if not is_given(key)}
 
 
 def predict(

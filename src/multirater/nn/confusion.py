@@ -13,12 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from math import isqrt
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from multirater.nn.blocks import in_blocks
 from multirater.types import MISSING
 
 
@@ -188,14 +191,25 @@ class PixelConfusion(ConfusionHead):
         truth: Tensor | None = None,
     ) -> Columns:
         """Return what the labels single out, without keeping any matrix."""
-        logits = self._logits(features, list(raters))
-        picked, trace = _PickColumns.apply(logits, labels)  # type: ignore[no-untyped-call]
-        return Columns(picked, trace)
+        chosen = list(raters)
+        weight, bias = self.weight[chosen], self.bias[chosen]
+        return Columns(*in_blocks(_pixel_columns, features, weight, bias, labels))
 
     def _logits(self, features: Tensor, raters: list[int]) -> Tensor:
         maps = rater_maps(features, self.weight[raters], self.bias[raters])
         sizes = (len(features), len(raters), self.n_classes, self.n_classes)
         return maps.reshape(*sizes, *features.shape[2:])
+
+
+def _pixel_columns(
+    features: Tensor, weight: Tensor, bias: Tensor, labels: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Return log columns (B, R, L, P) and trace (B, R, P); see `PixelConfusion`."""
+    n_classes = isqrt(weight.shape[1])
+    maps = rater_maps(features, weight, bias)
+    logits = maps.reshape(*labels.shape[:2], n_classes, n_classes, -1)
+    picked, trace = _PickColumns.apply(logits, labels)  # type: ignore[no-untyped-call]
+    return picked, trace
 
 
 class LowRankConfusion(ConfusionHead):
@@ -231,16 +245,10 @@ class LowRankConfusion(ConfusionHead):
         start = torch.full((n_raters, n_outputs), size).expm1().log()
         self.bias = nn.Parameter(start)
 
-    def _factors(self, features: Tensor, raters: Sequence[int]) -> tuple[Tensor, Tensor]:
-        """Return a and b, each (B, R, L, rank, *space)."""
-        maps = rater_maps(features, self.weight[list(raters)], self.bias[list(raters)])
-        shape = (len(features), len(raters), 2, self.n_classes, self.rank, *features.shape[2:])
-        a, b = functional.softplus(maps.reshape(shape)).unbind(2)
-        return a, b
-
     def forward(self, features: Tensor, raters: Sequence[int] | None = None) -> Tensor:
         """Return log matrices (B, R, true, observed, *space)."""
-        a, b = self._factors(features, self._wanted(raters))
+        chosen = self._wanted(raters)
+        a, b = _factors(features, self.weight[chosen], self.bias[chosen], self.rank)
         product = torch.einsum("brtk...,brok...->brto...", a, b)
         identity = torch.eye(self.n_classes, dtype=product.dtype, device=product.device)
         product = product + identity.reshape(
@@ -256,16 +264,33 @@ class LowRankConfusion(ConfusionHead):
         truth: Tensor | None = None,
     ) -> Columns:
         """Return what the labels single out, without building any L x L matrix."""
-        a, b = self._factors(features, raters)
-        norm = 1 + (a * b.sum(2, keepdim=True)).sum(3)
-        index = labels.clamp(min=0)[:, :, None]
-        drawn = b.gather(2, index[:, :, :, None].expand(-1, -1, 1, self.rank, *labels.shape[2:]))
-        classes = torch.arange(self.n_classes, device=labels.device)
-        same = index == classes.reshape(1, 1, -1, *([1] * (labels.ndim - 2)))
-        likelihood = ((a * drawn).sum(3) + same) / norm
-        trace = ((1 + (a * b).sum(3)) / norm).sum(2)
-        missing = (labels == MISSING)[:, :, None]
-        return Columns(likelihood.log().masked_fill(missing, 0.0), trace)
+        chosen = list(raters)
+        weight, bias = self.weight[chosen], self.bias[chosen]
+        function = partial(_low_rank_columns, rank=self.rank)
+        return Columns(*in_blocks(function, features, weight, bias, labels))
+
+
+def _factors(features: Tensor, weight: Tensor, bias: Tensor, rank: int) -> tuple[Tensor, Tensor]:
+    """Return a and b of low-rank matrices, each (B, R, L, rank, *space)."""
+    n_classes = weight.shape[1] // (2 * rank)
+    maps = rater_maps(features, weight, bias)
+    shape = (len(features), len(weight), 2, n_classes, rank, *features.shape[2:])
+    a, b = functional.softplus(maps.reshape(shape)).unbind(2)
+    return a, b
+
+
+def _low_rank_columns(
+    features: Tensor, weight: Tensor, bias: Tensor, labels: Tensor, *, rank: int
+) -> tuple[Tensor, Tensor]:
+    """Return log columns (B, R, L, P) and trace (B, R, P); see `LowRankConfusion`."""
+    a, b = _factors(features, weight, bias, rank)
+    norm = 1 + (a * b.sum(2, keepdim=True)).sum(3)
+    index = labels.clamp(min=0)[:, :, None]
+    drawn = b.gather(2, index[:, :, :, None].expand(-1, -1, 1, rank, -1))
+    classes = torch.arange(a.shape[2], device=labels.device)
+    likelihood = ((a * drawn).sum(3) + (index == classes[:, None])) / norm
+    trace = ((1 + (a * b).sum(3)) / norm).sum(2)
+    return likelihood.log().masked_fill((labels == MISSING)[:, :, None], 0.0), trace
 
 
 class OracleConfusion(ConfusionHead):

@@ -18,6 +18,8 @@ from multirater.progress import say
 _DIVERGED = 1e4
 """Nats per label that no run recovers from: guessing among L classes costs log L."""
 
+_SECONDS_BETWEEN_LINES = 10.0
+
 COLUMNS = ("epoch", "train_nll", "train_trace", "val_nll", "learning_rate")
 
 
@@ -30,12 +32,30 @@ class Curves(Callback):
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.started = 0.0
+        self.started = self.spoken = 0.0
         self.first_epoch = 0
 
     def on_train_start(self, trainer: lightning.Trainer, _: lightning.LightningModule) -> None:
         """Begin to count time."""
-        self.started, self.first_epoch = time.monotonic(), trainer.current_epoch
+        self.started = self.spoken = time.monotonic()
+        self.first_epoch = trainer.current_epoch
+
+    def on_train_batch_end(
+        self, trainer: lightning.Trainer, _: lightning.LightningModule, *parts: Any
+    ) -> None:
+        """Say how far a long epoch has come."""
+        now = time.monotonic()
+        if now - self.spoken < _SECONDS_BETWEEN_LINES or not trainer.is_global_zero:
+            return
+        self.spoken = now
+        steps, step = int(trainer.num_training_batches), int(parts[-1]) + 1
+        epochs = trainer.current_epoch - self.first_epoch + step / steps
+        total = int(trainer.max_epochs or 0)
+        left = (now - self.started) / epochs * (total - self.first_epoch - epochs)
+        say(
+            f"epoch {trainer.current_epoch + 1} of {total}, step {step} of {steps}, "
+            f"about {left:.0f} s left"
+        )
 
     def on_train_epoch_end(self, trainer: lightning.Trainer, _: lightning.LightningModule) -> None:
         """Write the epoch's row; rows of epochs that are done again are replaced."""
@@ -54,6 +74,7 @@ class Curves(Callback):
             writer = csv.DictWriter(stream, COLUMNS)
             writer.writeheader()
             writer.writerows(kept)
+        self.spoken = time.monotonic()
         self._say(trainer, metrics)
 
     def _say(self, trainer: lightning.Trainer, metrics: dict[str, float]) -> None:

@@ -28,6 +28,9 @@ _BATCH_PIXELS = 2**16
 """Small images go through together up to this many pixels: no more memory than one of them takes
 that has 256 x 256."""
 
+_BATCH_VALUES = 2**25
+"""And up to this many values that are said of them: 128 MB, however many raters are asked for."""
+
 
 @dataclass(frozen=True, eq=False)
 class Prediction:
@@ -125,7 +128,7 @@ class Predictor:
         """
         requests = map(partial(self._request, raters=raters), cases)
         for (shape, wanted), alike in groupby(requests, key=lambda request: request.kind):
-            while batch := list(islice(alike, _batch_size(shape[1:]))):
+            while batch := list(islice(alike, self._batch_size(shape[1:], len(wanted)))):
                 found = self._predictions([request.image for request in batch], wanted)
                 for request, prediction in zip(batch, found, strict=True):
                     yield PredictedCase(request.case, request.geometry, prediction)
@@ -151,7 +154,7 @@ class Predictor:
         self, images: Sequence[NDArray[np.float32]], raters: tuple[int, ...]
     ) -> list[Prediction]:
         """Run the network on images of one size."""
-        network = _Channels(self.segmenter, list(raters))
+        network = _Channels(self.segmenter, raters)
         batch = torch.from_numpy(np.stack(images))
         with torch.inference_mode():
             if self.config.view == "slices":
@@ -160,14 +163,15 @@ class Predictor:
                 output = self._windowed(network, batch)
         return [self._unpack(each, len(raters)) for each in output.numpy()]
 
-    def _sliced(self, network: nn.Module, volumes: Tensor) -> Tensor:
+    def _sliced(self, network: _Channels, volumes: Tensor) -> Tensor:
         """Run a 2-D network over the slices of (B, channels, *space), along the first axis."""
         slices = volumes.transpose(1, 2).flatten(0, 1)
-        parts = slices.split(_batch_size(slices.shape[2:]))  # type: ignore[no-untyped-call]
+        several = self._batch_size(slices.shape[2:], len(network.raters))
+        parts = slices.split(several)  # type: ignore[no-untyped-call]
         output = torch.cat([self._windowed(network, part) for part in parts])
         return output.reshape(len(volumes), -1, *output.shape[1:]).transpose(1, 2)
 
-    def _windowed(self, network: nn.Module, images: Tensor) -> Tensor:
+    def _windowed(self, network: _Channels, images: Tensor) -> Tensor:
         """Run the network over (B, channels, *space) in windows, within bounded memory."""
         from monai.inferers import sliding_window_inference
 
@@ -178,11 +182,17 @@ class Predictor:
         return sliding_window_inference(  # type: ignore[no-any-return]
             images,
             window,
-            sw_batch_size=_batch_size(window),
+            sw_batch_size=self._batch_size(window, len(network.raters)),
             predictor=network,
             overlap=0.25,
             mode="gaussian",
         )
+
+    def _batch_size(self, space: Sequence[int], n_raters: int) -> int:
+        """How many images of a size go through the network together."""
+        n_classes, n_pixels = len(self.data.classes), max(1, prod(space))
+        n_values = n_pixels * n_classes * (1 + n_raters * (1 + n_classes))
+        return max(1, min(_BATCH_PIXELS // n_pixels, _BATCH_VALUES // n_values))
 
     def _unpack(self, output: NDArray[np.float32], n_raters: int) -> Prediction:
         """Undo `_Channels`; averages over windows are normalised again."""
@@ -203,7 +213,7 @@ class Predictor:
 class _Channels(nn.Module):
     """All outputs of a segmenter as channels, so that windows average them alike."""
 
-    def __init__(self, segmenter: Segmenter, raters: list[int]) -> None:
+    def __init__(self, segmenter: Segmenter, raters: tuple[int, ...]) -> None:
         super().__init__()
         self.segmenter = segmenter
         self.raters = raters
@@ -216,8 +226,3 @@ class _Channels(nn.Module):
         if found.cm is not None:
             parts.append(found.cm.flatten(1, 3))
         return torch.cat(parts, dim=1)
-
-
-def _batch_size(space: Sequence[int]) -> int:
-    """How many images of a size go through the network together."""
-    return max(1, _BATCH_PIXELS // max(1, prod(space)))

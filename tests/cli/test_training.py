@@ -1,0 +1,55 @@
+import pytest
+from typer.testing import CliRunner
+
+from multirater import progress
+from multirater.cli.app import app
+from multirater.training import Run, TrainConfig
+
+
+@pytest.fixture
+def trained(monkeypatch, digits_folder, tmp_path):
+    """Run `multirater train` with options and return the settings that it trains with."""
+    found = []
+
+    def keep(_, folder, config):
+        found.append(config)
+        return Run(folder, 0, 0.0)
+
+    monkeypatch.setattr("multirater.training.train", keep)
+
+    def run(*options):
+        words = ["train", str(digits_folder), "-o", str(tmp_path / "run"), *map(str, options)]
+        try:
+            result = CliRunner().invoke(app, words)
+        finally:
+            progress.show_progress(False)
+        return found[-1] if result.exit_code == 0 else result
+
+    return run
+
+
+def test_without_options_the_defaults_are_those_of_the_library(trained):
+    assert trained() == TrainConfig()
+
+
+def test_options_reach_the_settings(trained):
+    config = trained(
+        *("--n-features", 8, "--confusion-learning-rate", 0.1, "--channels", "4,8"),
+        *("--backbone-options", '{"a": 1}', "--patch", "16,16", "--nodes", 2),
+    )
+    assert (config.n_features, config.confusion_learning_rate) == (8, 0.1)
+    assert (config.channels, config.patch, config.num_nodes) == ((4, 8), (16, 16), 2)
+    assert config.backbone_options == {"a": 1}
+
+
+def test_a_preset_holds_where_no_option_says_otherwise(trained):
+    config = trained("--preset", "brats", "--trace-weight", 0.01, "--epochs", 20)
+    assert (config.batch_size, config.view, config.learning_rate) == (8, "slices", 1e-4)
+    # Twenty epochs is the default too, but here it was asked for.
+    assert (config.trace_weight, config.epochs) == (0.01, 20)
+
+
+def test_an_unknown_preset_is_refused(trained):
+    result = trained("--preset", "cats")
+    assert result.exit_code == 2
+    assert "mnist, ms-lesion, brats, lidc" in result.output
