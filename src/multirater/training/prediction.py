@@ -200,7 +200,7 @@ def predict(
         rows.append(writer.write(case, names[case.name], image.geometry, predicted))
     write_classes(predictor.data.as_classes(), target / CLASSES_FILE)
     write_rows(rows, target / MANIFEST_FILE)
-    write_origin(target, dataset, run=Path(run))
+    write_origin(target, dataset.folder, run=Path(run))
     return target / MANIFEST_FILE
 
 
