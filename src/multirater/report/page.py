@@ -166,8 +166,8 @@ class Page:
         n = len(self.contents.cases)
         return (
             f"{len(self.chosen)} of {counted(n, 'case')} are shown: those with most disagreement, "
-            "those with the clearest mistakes, and an even choice of the rest. `--cases all` writes "
-            "every case; `multirater view` shows them without writing."
+            "those with the clearest mistakes, and an even choice of the rest. The option "
+            "--cases all writes every case, the verb view shows them without writing."
         )
 
     def _data(self) -> dict[str, Any]:
