@@ -26,7 +26,10 @@ from multirater.report.raters import Figure
 from multirater.report.subject import Kind
 from multirater.report.words import UNKNOWN, counted, listed, percent
 
-_SCRIPTS = ("decode.js", "drawing.js", "viewer.js", "page.js")
+_SCRIPTS = (
+    *("decode.js", "drawing.js", "viewer.js", "panel.js", "stage.js", "case_list.js", "moves.js"),
+    "page.js",  # last: it starts everything
+)
 _HERE = "<!-- cases -->"
 _MOST_IN_MATRIX = 60
 _MOST_RECALLS = 6
