@@ -133,6 +133,8 @@ def _by_sorting(
     """Many raters: group rater by rater, renumbering so that the code never overflows."""
     group = np.zeros(rows[0].size, dtype=np.int64)
     for row in rows:
+        if row.size and (row == row[0]).all():
+            continue  # an absent rater, most often, who tells no two items apart
         values, digit = np.unique(row, return_inverse=True)
         _, group = np.unique(group * len(values) + digit.reshape(-1), return_inverse=True)
         group = group.reshape(-1)

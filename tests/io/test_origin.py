@@ -1,16 +1,12 @@
-from dataclasses import replace
-
 import pytest
 
 from multirater.errors import InputError
 from multirater.io.origin import FILE_NAME, read_origin, write_origin
-from multirater.types import Dataset
 
 
 def test_results_and_data_can_be_moved_together(tmp_path):
     before = tmp_path / "before"
-    study = Dataset((), (), folder=before / "study")
-    write_origin(before / "out" / "predicted", study, run=before / "out" / "run")
+    write_origin(before / "out" / "predicted", before / "study", run=before / "out" / "run")
     after = before.rename(tmp_path / "after")
     found = read_origin(after / "out" / "predicted")
     assert found["data"].resolve() == (after / "study").resolve()
@@ -18,7 +14,7 @@ def test_results_and_data_can_be_moved_together(tmp_path):
 
 
 def test_a_data_set_in_memory_leaves_no_note(tmp_path):
-    write_origin(tmp_path, replace(Dataset((), ()), folder=None))
+    write_origin(tmp_path, None)
     assert read_origin(tmp_path) == {}
     assert not (tmp_path / FILE_NAME).exists()
 

@@ -5,6 +5,7 @@ import pytest
 
 from multirater import read_dataset
 from multirater.errors import InputError
+from multirater.fuse.answer_table import fuse_table
 from multirater.fuse.dataset import fuse_dataset
 from multirater.io.origin import write_origin
 from multirater.report.subject import kind_at, read_subject
@@ -23,7 +24,7 @@ def run(kinds, tmp_path):
     (folder / "config.json").write_text('{"method": "cm"}')
     (folder / "data.json").write_text("{}")
     (folder / "curves.csv").write_text("epoch,train_nll,val_nll\n0,0.5,0.6\n1,0.4,0.5\n")
-    write_origin(folder, read_dataset(kinds["truth"]))
+    write_origin(folder, kinds["truth"])
     return folder
 
 
@@ -80,6 +81,16 @@ def test_a_table_of_answers_is_a_data_set(tmp_path):
     found = read_subject([tmp_path / "answers.csv"])
     assert found.dataset.kind == "classes"
     assert found.title == "answers"
+
+
+def test_fused_answers_know_their_table(tmp_path):
+    table = tmp_path / "answers.csv"
+    table.write_text("task,worker,label\n1,a,cat\n1,b,dog\n1,c,dog\n2,a,cat\n2,b,cat\n")
+    fuse_table(table, tmp_path / "crowd", method="majority-vote")
+    found = read_subject([tmp_path / "crowd"])
+    assert found.dataset.raters == ("a", "b", "c")
+    (result,) = found.results
+    assert result.dataset["1"].read_label("majority-vote").array == 1
 
 
 def test_a_fusion_whose_data_are_gone_asks_for_them(fused):

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from multirater.errors import Fault, InputError
-from multirater.fuse.dataset import FusedDataset
+from multirater.fuse.dataset import FusedDataset, write_settings
 from multirater.fuse.methods import NEEDS_SPACE, method_named, require_options
 from multirater.fuse.rater_table import rater_table_of_tasks
 from multirater.fuse.table import COLUMNS, long_columns
 from multirater.io import read_dataset
 from multirater.io.atomic import replacing
 from multirater.io.manifest import FILE_NAME
-from multirater.types import Dataset
+from multirater.io.origin import write_origin
+from multirater.types import Classes, Dataset, LabelClass
 
 
 def is_answer_table(path: Path) -> bool:
@@ -44,7 +46,8 @@ def fuse_table(
 ) -> FusedDataset:
     """Fuse a CSV with the columns task, rater and label.
 
-    Writes `labels.csv` (task, label and the probability of every class) and `raters.csv`.
+    Writes `labels.csv` (task, label and the probability of every class), `raters.csv` and
+    `fusion.json`.
     """
     method_named(method)
     require_options(method, options or {})
@@ -65,7 +68,19 @@ def fuse_table(
     for table, name in ((labels, "labels.csv"), (raters, "raters.csv")):
         with replacing(folder / name, overwrite=overwrite) as temporary:
             table.to_csv(temporary)
-    return FusedDataset(folder, raters, labels, tuple(result.identifiability.messages()))
+    done = FusedDataset(folder, raters, labels, tuple(result.identifiability.messages()))
+    write_settings(folder, {"method": method, "options": dict(options or {})}, done.messages)
+    write_origin(folder, path)
+    return done
+
+
+def read_fused_answers(folder: Path, method: str) -> Dataset:
+    """Open what `fuse_table` wrote as a data set whose only rater is the method."""
+    table = pd.read_csv(folder / "labels.csv", dtype=str, keep_default_na=False)
+    classes = [str(name)[2:-1] for name in table.columns[2:]]  # the columns P(class)
+    frame = table.iloc[:, :2].set_axis(["case", "label"], axis=1).assign(rater=method)
+    known = Classes(tuple(LabelClass(name) for name in classes))
+    return replace(read_dataset(frame, classes=known), folder=folder)
 
 
 def read_answers(path: Path) -> Dataset:

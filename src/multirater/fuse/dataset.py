@@ -8,7 +8,7 @@ sets reads it. An interrupted run goes on where it stopped: finished cases are l
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -110,8 +110,8 @@ def fuse_dataset(
     if not any(case.labels for case in dataset):
         raise InputError(Fault("no case has a label", expected="labels to fuse"))
     target.mkdir(parents=True, exist_ok=True)
-    _write_json(target / SETTINGS, {**settings, "version": __version__})
-    write_origin(target, dataset)
+    write_settings(target, settings)
+    write_origin(target, dataset.folder)
     try:
         if dataset.kind == "classes":
             done = _fuse_classes(found, target, method, options or {})
@@ -126,8 +126,7 @@ def fuse_dataset(
         n_done = len(_read_progress(target))
         say(f"stopped after {n_done} of {len(dataset)} cases; go on with --resume")
         raise
-    notes = list(done.messages)
-    _write_json(target / SETTINGS, {**settings, "version": __version__, "notes": notes})
+    write_settings(target, settings, done.messages)
     return done
 
 
@@ -370,6 +369,12 @@ def _write_tables(
     manifest.write_rows(rows, target / manifest.FILE_NAME, overwrite=True)
 
 
-def _write_json(path: Path, content: Mapping[str, Any]) -> None:
-    with replacing(path, overwrite=True) as temporary:
+def write_settings(
+    folder: Path, settings: Mapping[str, Any], notes: Sequence[str] | None = None
+) -> None:
+    """Write how a fusion is made and, when it is done, what speaks against it."""
+    content = {**settings, "version": __version__}
+    if notes is not None:
+        content["notes"] = list(notes)
+    with replacing(folder / SETTINGS, overwrite=True) as temporary:
         temporary.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")

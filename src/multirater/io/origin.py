@@ -11,29 +11,28 @@ from pathlib import Path
 
 from multirater.errors import Fault, InputError
 from multirater.io.atomic import replacing
-from multirater.types import Dataset
 
 FILE_NAME = "origin.json"
 
 
-def write_origin(folder: Path, data: Dataset, *, run: Path | None = None) -> None:
+def write_origin(folder: Path, data: Path | None, *, run: Path | None = None) -> None:
     """Note the data set, and the run, that a folder of results was made from.
 
-    A data set that only exists in memory has no place to note; then nothing is written.
+    A data set that only exists in memory has no place to note.
 
     Args:
         folder: of the results.
-        data: what they were made from.
+        data: folder or table they were made from, if any.
         run: folder of the trained network that made them, if one did.
 
     Example:
         >>> import tempfile
         >>> folder = Path(tempfile.mkdtemp())
-        >>> write_origin(folder / "fused", Dataset((), (), folder=folder / "study"))
+        >>> write_origin(folder / "fused", folder / "study")
         >>> read_origin(folder / "fused")["data"].name
         'study'
     """
-    places = {"data": data.folder, "run": run}
+    places = {"data": data, "run": run}
     known = {name: _relative(path, folder) for name, path in places.items() if path is not None}
     if known:
         with replacing(folder / FILE_NAME, overwrite=True) as temporary:

@@ -20,7 +20,7 @@ from multirater.report.pictures import as_shades, encode_picture
 from multirater.report.reference import Reference, vote
 from multirater.report.runs import encode_runs
 from multirater.report.subject import Result, Subject
-from multirater.types import MISSING, Case, Classes
+from multirater.types import MISSING, Case, Classes, Geometry, Image
 
 MOST_SLICES = 40
 """Slices of a volume that are shown; of more, an even choice."""
@@ -60,33 +60,38 @@ class CaseEncoder:
         """Return pictures, label columns and maps of a case, ready for JSON."""
         image = case.read_image()
         columns = self._columns(case)
-        known = [each for each in columns if each is not None]
-        found: dict[str, Any] = {"name": case.name}
-        if not known or known[0].ndim == 0:
-            found["answers"] = [MISSING if each is None else int(each) for each in columns]
-            space = () if image is None else image.space
-            stack = np.full((len(columns), *space), MISSING, dtype=np.int16)
-        else:
-            space = known[0].shape
-            absent = np.broadcast_to(np.int16(MISSING), space)
-            stack = np.stack([absent if each is None else each for each in columns])
-        slices = choose_slices(stack)
-        if len(space) > 1:
-            height, width = space[-2:]
-            aspect = _aspect(None if image is None else image.geometry)
-            found |= {"height": height, "width": width, "aspect": aspect}
-        found |= {"slices": slices, "depth": space[0] if len(space) == 3 else 1, "start": 0}
+        drawn = [each for each in columns if each is not None and each.ndim]
+        space = drawn[0].shape if drawn else () if image is None else image.space
+        slices = choose_slices(drawn, space)
+        found = {"name": case.name, "slices": slices, "start": 0, **_size(case, image, space)}
         room = self.most_bytes
-        if "answers" not in found and len(space) > 1:
-            found |= _patterns(stack, slices, room * 6 // 10)
-            found["start"] = _first_shown(stack, slices, len(self.subject.dataset.raters))
-            room -= sum(map(len, found["runs"]))
-            found["maps"] = self._maps(case, space, slices)
-            room -= sum(len(part) for each in found["maps"] for part in each["runs"])
+        if drawn:
+            found |= self._drawn(case, columns, space, slices)
+            texts = [*found["runs"], *(part for each in found["maps"] for part in each["runs"])]
+            room -= sum(map(len, texts))
+        else:
+            found["answers"] = [MISSING if each is None else int(each) for each in columns]
         if image is not None:
             shades = as_shades(image.array)
             found["pictures"] = _pictures(shades, slices, room, n_axes=len(space))
         return found
+
+    def _drawn(
+        self,
+        case: Case,
+        columns: Sequence[NDArray[Any] | None],
+        space: tuple[int, ...],
+        slices: Sequence[int],
+    ) -> dict[str, Any]:
+        """Outlines and maps of a case; of a volume only the slices shown are put together."""
+        absent = np.broadcast_to(np.int16(MISSING), space)
+        shown = [_slices(absent if each is None else each, slices) for each in columns]
+        stack = np.stack(shown)
+        return {
+            **_patterns(stack, self.most_bytes * 6 // 10),
+            "start": _first_shown(stack, len(self.subject.dataset.raters)),
+            "maps": self._maps(case, space, slices),
+        }
 
     def _columns(self, case: Case) -> list[NDArray[Any] | None]:
         """Read every layer's label of a case; nothing where there is none."""
@@ -181,71 +186,80 @@ def open_encoder(
     )
 
 
-def choose_slices(stack: NDArray[Any]) -> list[int]:
+def choose_slices(drawn: Sequence[NDArray[Any]], space: tuple[int, ...]) -> list[int]:
     """Choose the slices of a volume to show: where anybody drew, and a little around.
 
     Args:
-        stack: (n_layers, *space); anything but a volume has one slice.
+        drawn: label maps (*space).
+        space: anything but a volume has one slice.
 
     Example:
-        >>> stack = np.zeros((2, 9, 4, 4), int); stack[0, 4] = 1
-        >>> choose_slices(stack)
+        >>> label = np.zeros((9, 4, 4), int); label[4] = 1
+        >>> choose_slices([label], label.shape)
         [2, 3, 4, 5, 6]
     """
-    if stack.ndim != 4:
+    if len(space) != 3:
         return [0]
-    depth = stack.shape[1]
-    drawn = np.flatnonzero((stack > 0).any((0, 2, 3)))
-    if len(drawn):
-        first, last = max(int(drawn[0]) - 2, 0), min(int(drawn[-1]) + 3, depth)
-    else:
-        first, last = 0, depth
+    depth = space[0]
+    hits = [np.flatnonzero((label > 0).any((1, 2))) for label in drawn]
+    used = np.concatenate([*hits, np.empty(0, dtype=np.intp)])
+    first, last = 0, depth
+    if len(used):
+        first, last = max(int(used.min()) - 2, 0), min(int(used.max()) + 3, depth)
     if last - first <= MOST_SLICES:
         return list(range(first, last))
     even = np.linspace(first, last - 1, MOST_SLICES).round().astype(int)
     return [int(each) for each in even]
 
 
-def _first_shown(stack: NDArray[Any], slices: Sequence[int], n_raters: int) -> int:
+def _size(case: Case, image: Image | None, space: tuple[int, ...]) -> dict[str, Any]:
+    """Size of a case in pixels, and the shape of a pixel."""
+    if len(space) < 2:
+        return {"depth": 1}
+    geometry = None if image is None else image.geometry
+    if geometry is None and case.labels:
+        geometry = case.read_label(next(iter(case.labels))).geometry
+    height, width = space[-2:]
+    depth = space[0] if len(space) == 3 else 1
+    return {"height": height, "width": width, "depth": depth, "aspect": _aspect(geometry)}
+
+
+def _slices(values: NDArray[Any], slices: Sequence[int]) -> NDArray[Any]:
+    """Return the slices shown, (n_slices, height, width)."""
+    return values[list(slices)] if values.ndim == 3 else values[None]
+
+
+def _first_shown(stack: NDArray[Any], n_raters: int) -> int:
     """Position of the slice to begin with: most disputed, else with most drawn."""
-    if len(slices) == 1:
-        return 0
-    shown = stack[:, list(slices)]
-    raters = shown[:n_raters] if n_raters > 1 else shown
+    raters = stack[:n_raters] if n_raters > 1 else stack
     disputed = (raters.max(0) != raters.min(0)).sum((1, 2))
-    drawn = (shown > 0).sum((0, 2, 3))
+    drawn = (stack > 0).sum((0, 2, 3))
     return int(np.argmax(disputed if disputed.any() else drawn))
 
 
-def _patterns(stack: NDArray[Any], slices: Sequence[int], most_bytes: int) -> dict[str, Any]:
-    """Labels of all layers as patterns: what occurs together, and where.
+def _patterns(stack: NDArray[Any], most_bytes: int) -> dict[str, Any]:
+    """Labels (n_layers, n_slices, height, width) as patterns: what occurs together, and where.
 
     Drawings too intricate for the room (noise, say) are stored with every second pixel, or fewer;
     `coarse` says which.
     """
-    shown = stack[:, list(slices)] if stack.ndim == 4 else stack[:, None]
     coarse = 1
     while True:
-        found = encode_patterns(shown[..., ::coarse, ::coarse])
+        found = encode_patterns(stack[..., ::coarse, ::coarse])
         runs = [encode_runs(part) for part in found.index]
-        if sum(map(len, runs)) <= most_bytes or min(found.index.shape[1:]) <= _MAP_SIDE:
+        height, width = found.index.shape[1:]
+        if sum(map(len, runs)) <= most_bytes or min(height, width) <= _MAP_SIDE:
             break
         coarse *= 2
-    height, width = found.index.shape[1:]
-    return {
-        "rows": found.rows.tolist(),
-        "runs": runs,
-        "height": height,
-        "width": width,
-        "coarse": coarse,
-    }
+    rows = found.rows.tolist()
+    return {"rows": rows, "runs": runs, "height": height, "width": width, "coarse": coarse}
 
 
 def _map(name: str, values: NDArray[Any], slices: Sequence[int]) -> dict[str, Any]:
     """Probabilities (*space) in few steps, and no larger than needed."""
     from skimage.measure import block_reduce
 
-    shown = values[list(slices)] if values.ndim == 3 else values[None]
+    shown = _slices(values, slices)
     factor = max(1, math.ceil(max(shown.shape[1:]) / _MAP_SIDE))
     small = block_reduce(shown, (1, factor, factor), np.mean) if factor > 1 else shown
     steps = np.rint(np.clip(np.nan_to_num(small), 0, 1) * _MAP_STEPS).astype(int)
@@ -268,7 +282,7 @@ def _pictures(
     return [[encode_picture(channel[z], each) for z in slices] for channel in shades]
 
 
-def _aspect(geometry: Any) -> float:
+def _aspect(geometry: Geometry | None) -> float:
     """Height of a pixel over its width."""
     if geometry is None or geometry.ndim < 2:
         return 1.0

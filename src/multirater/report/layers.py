@@ -24,6 +24,9 @@ DASHES: tuple[tuple[int, ...], ...] = (
 )
 """With more raters than colours, the line tells them apart."""
 
+_MOST_SHOWN = 12
+"""Outlines of a case that are all shown from the start; of more, the first five raters'."""
+
 LayerKind = Literal["rater", "truth", "fusion", "predictions", "predicted rater", "reference"]
 
 
@@ -70,8 +73,7 @@ def layers_of(
         vote: whether the majority of the raters is the reference.
     """
     raters = subject.dataset.raters
-    n_labels = [len(case.labels) for case in subject.dataset if case.labels] or [0]
-    few = sum(n_labels) / len(n_labels) <= len(COLOURS)
+    few = max((len(case.labels) for case in subject.dataset), default=0) <= _MOST_SHOWN
     layers = [rater_layer(i, name, shown=few or i < 5) for i, name in enumerate(raters)]
     dashes = list(DASHES[1:]) * (len(subject.results) + 1)
     if any(case.truth is not None for case in subject.dataset):

@@ -26,7 +26,10 @@ from multirater.report.raters import Figure
 from multirater.report.subject import Kind
 from multirater.report.words import UNKNOWN, counted, listed, percent
 
-_SCRIPTS = ("decode.js", "drawing.js", "viewer.js", "page.js")
+_SCRIPTS = (
+    *("decode.js", "drawing.js", "viewer.js", "panel.js", "stage.js", "case_list.js", "moves.js"),
+    "page.js",  # last: it starts everything
+)
 _HERE = "<!-- cases -->"
 _MOST_IN_MATRIX = 60
 _MOST_RECALLS = 6
@@ -120,9 +123,9 @@ class Page:
 
     def _tiles(self, n_labels: int) -> list[tuple[str, str]]:
         contents = self.contents
-        tiles = [("cases", f"{len(contents.cases):,}")]
-        tiles.append(("raters", str(len(contents.raters))))
-        tiles.append(("labels", f"{n_labels:,}"))
+        tiles = [(_word("case", len(contents.cases)), f"{len(contents.cases):,}")]
+        tiles.append((_word("rater", len(contents.raters)), str(len(contents.raters))))
+        tiles.append((_word("label", n_labels), f"{n_labels:,}"))
         tiles.append(("classes", str(len(contents.classes))))
         value = contents.mean_agreement
         if value is not None:
@@ -166,8 +169,8 @@ class Page:
         n = len(self.contents.cases)
         return (
             f"{len(self.chosen)} of {counted(n, 'case')} are shown: those with most disagreement, "
-            "those with the clearest mistakes, and an even choice of the rest. --cases all writes "
-            "every case, multirater view shows them without writing."
+            "those with the clearest mistakes, and an even choice of the rest. The option "
+            "--cases all writes every case, the verb view shows them without writing."
         )
 
     def _data(self) -> dict[str, Any]:
@@ -251,6 +254,10 @@ def _best(measured: Sequence[Measured]) -> set[tuple[str, str]]:
                 winner = choose(group, key=lambda each: each.figures[column].value)
                 best.add((column, winner.name))
     return best
+
+
+def _word(thing: str, n: int) -> str:
+    return thing if n == 1 else f"{thing}s"
 
 
 def _kinds(kinds: Sequence[Kind]) -> str:

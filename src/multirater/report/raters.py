@@ -44,7 +44,6 @@ class RaterFacts:
         missed: cases with something to draw of which the rater drew nothing.
         invented: cases with nothing to draw in which the rater drew something.
         cm: (true, observed), rows sum to one; NaN rows for classes that did not occur.
-        tends: over- or under-drawing in words.
         confusion: the most frequent confusion in words.
     """
 
@@ -61,8 +60,13 @@ class RaterFacts:
     missed: int
     invented: int
     cm: NDArray[np.float64]
-    tends: str
     confusion: str
+
+    @property
+    def tends(self) -> str:
+        """Over- or under-drawing in words."""
+        ends = (self.offset.value, self.offset.low, self.offset.high)
+        return offset_words(*ends, self.unit, self.missed, self.judged)
 
 
 def describe_raters(
@@ -102,19 +106,9 @@ def _describe(
     assert dataset.classes is not None
     rater, names = dataset.raters[number], dataset.classes.names
     is_mask = dataset.kind == "masks"
-    offsets = _offsets(number, tallies, len(names), seed)
-    unit = "mm" if any(each.in_millimetres for each in tallies) else "px"
     total = counts.sum(0)
     there, drawn = counts[:, 1:].sum((1, 2)) > 0, counts[:, :, 1:].sum((1, 2)) > 0
     judged = counts.sum((1, 2)) > 0
-    missed = int((judged & there & ~drawn).sum())
-    overall = _mean(
-        [
-            float(np.nanmean(t.offset[number])) if _any(t.offset[number]) else np.nan
-            for t in tallies
-        ],
-        seed,
-    )
     return RaterFacts(
         name=rater,
         labels=sum(rater in case.labels for case in dataset),
@@ -123,17 +117,12 @@ def _describe(
         score=_mean([float(t.score[number]) for t in tallies], seed),
         recalls=tuple(_figure(row, f"cm[{name},{name}]") for name in names),
         specificity=_figure(row, "specificity"),
-        offset=overall,
-        offsets=offsets,
-        unit=unit,
-        missed=missed,
+        offset=_mean([_mean_of_classes(t.offset[number]) for t in tallies], seed),
+        offsets=_offsets(number, tallies, len(names), seed),
+        unit="mm" if any(each.in_millimetres for each in tallies) else "px",
+        missed=int((judged & there & ~drawn).sum()) if is_mask else 0,
         invented=int((judged & ~there & drawn).sum()) if is_mask else 0,
         cm=confusion_rates(total),
-        tends=offset_words(
-            overall.value, overall.low, overall.high, unit, missed, int(judged.sum())
-        )
-        if is_mask
-        else "",
         confusion=confusion_words(total, names, is_mask=is_mask),
     )
 
@@ -147,8 +136,9 @@ def _offsets(
     return {k: figure for k, figure in found.items() if not np.isnan(figure.value)}
 
 
-def _any(values: NDArray[np.float64]) -> bool:
-    return bool((~np.isnan(values)).any())
+def _mean_of_classes(offsets: NDArray[np.float64]) -> float:
+    known = offsets[~np.isnan(offsets)]
+    return float(known.mean()) if known.size else float("nan")
 
 
 def _figure(row: pd.Series[Any], name: str) -> Figure:

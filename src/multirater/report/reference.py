@@ -58,6 +58,8 @@ class Reference:
 def vote(labels: NDArray[Any], n_classes: int) -> NDArray[np.int16]:
     """Return the class most raters chose, (*space); ties go to the lower class.
 
+    At least one rater has to have labelled something.
+
     Example:
         >>> vote(np.array([[0, 1], [1, 1], [0, -1]]), 2).tolist()
         [0, 1]
@@ -66,6 +68,7 @@ def vote(labels: NDArray[Any], n_classes: int) -> NDArray[np.int16]:
         # What a vote says of its raters is said elsewhere on the page.
         warnings.simplefilter("ignore", MultiraterWarning)
         flat = labels.reshape(len(labels), -1)
+        flat = flat[(flat >= 0).any(1)]  # of many raters few label a case
         return np.asarray(majority_vote(flat, n_classes).label).reshape(labels.shape[1:])
 
 

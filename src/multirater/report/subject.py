@@ -15,7 +15,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from multirater.errors import Fault, InputError
-from multirater.fuse.answer_table import is_answer_table, read_answers
+from multirater.fuse.answer_table import is_answer_table, read_answers, read_fused_answers
 from multirater.io import read_dataset
 from multirater.io.manifest import FILE_NAME as MANIFEST
 from multirater.io.origin import read_origin
@@ -144,7 +144,7 @@ def _look_at(path: Path, found: _Found) -> None:
                 )
             )
         found.place = path
-        found.dataset = read_answers(path) if is_answer_table(path) else read_dataset(path)
+        found.dataset = _open(path)
         return
     origin = read_origin(path)
     found.origins.append((path, origin.get("data")))
@@ -162,7 +162,7 @@ def _dataset_of(found: _Found) -> Dataset:
     """Open the data set that the results came from; predictions alone are cases of their own."""
     for _, place in found.origins:
         if place is not None and place.exists():
-            dataset = read_dataset(place)
+            dataset = _open(place)
             named = {case.name for result in found.results for case in result.dataset}
             kept = tuple(case for case in dataset if case.name in named or not named)
             return replace(dataset, cases=kept)
@@ -182,9 +182,14 @@ def _dataset_of(found: _Found) -> Dataset:
     )
 
 
+def _open(path: Path) -> Dataset:
+    return read_answers(path) if is_answer_table(path) else read_dataset(path)
+
+
 def _fusion(path: Path) -> Result:
     settings = _read_json(path / "fusion.json")
-    if not (path / MANIFEST).is_file():
+    answers = (path / "labels.csv").is_file()
+    if not answers and not (path / MANIFEST).is_file():
         raise InputError(
             Fault("was not finished", fix="go on with multirater fuse --resume", file=str(path))
         )
@@ -193,7 +198,8 @@ def _fusion(path: Path) -> Result:
     extra += [str(key).replace("_", " ") for key in settings.get("options", {})]
     named = f"{name} ({', '.join(extra)})" if extra else name
     notes = tuple(str(note) for note in settings.get("notes", ()))
-    return Result(named, "fusion", read_dataset(path), notes)
+    dataset = read_fused_answers(path, name) if answers else read_dataset(path)
+    return Result(named, "fusion", dataset, notes)
 
 
 def _predictions(path: Path, run: Path | None) -> Result:

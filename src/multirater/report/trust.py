@@ -26,6 +26,9 @@ _GRAVE = ("follows rater", "not right more often than wrong", "could be swapped"
 _OFTEN = 0.25
 """Share of the cases from which on a grave note is a problem rather than a caution."""
 
+_SELDOM = 0.02
+"""Share of the cases below which a note is not worth a finding."""
+
 _HIGH, _LOW = 0.8, 0.6
 """Mean agreement of two raters that is called high, and below which it is called low."""
 
@@ -118,6 +121,8 @@ def _of_result(result: Result) -> list[Finding]:
         by_kind[kind] = (first, before + n)
     findings = []
     for message, n in by_kind.values():
+        if n < _SELDOM * n_cases:
+            continue
         grave = any(sign in message for sign in _GRAVE)
         level: Level = "problem" if grave and n >= _OFTEN * n_cases else "caution"
         where = "" if n >= n_cases else f" (in {n} of {counted(n_cases, 'case')})"
@@ -168,7 +173,7 @@ def _of_supply(found: Survey) -> list[Finding]:
     n_labels = [len(case.labels) for case in found.dataset if case.labels]
     findings = []
     alone = sum(n == 1 for n in n_labels)
-    if alone:
+    if alone and len(found.dataset.raters) > 1:
         findings.append(
             Finding(
                 "caution",

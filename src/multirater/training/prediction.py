@@ -82,7 +82,7 @@ def predict(
     ]
     write_classes(predictor.data.as_classes(), target / CLASSES_FILE)
     write_rows(rows, target / MANIFEST_FILE)
-    write_origin(target, dataset, run=Path(run))
+    write_origin(target, dataset.folder, run=Path(run))
     return target / MANIFEST_FILE
 
 

@@ -111,7 +111,7 @@ def train(dataset: Dataset, folder: str | Path, config: TrainConfig | None = Non
     if is_first:
         target.mkdir(parents=True, exist_ok=True)
         write_config(config, target / CONFIG)
-        write_origin(target, dataset)
+        write_origin(target, dataset.folder)
     return _fit(found, target, config)
 
 

@@ -59,3 +59,10 @@ def test_any_number_of_raters_fits_a_page(n_raters):
     assert (n_shown < n_raters) == (n_raters == 200)
     assert ("of 200 raters shown" in figure.get_supxlabel()) == (n_raters == 200)
     assert _dots(figure.axes[0])[0].get_xdata()[0] == (1.0 if n_raters == 1 else 0.2)
+
+
+def test_an_unknown_value_is_said_to_be_unknown():
+    table = _table([0.7, np.nan]).assign(skill_low=0.0, skill_high=1.0)
+    (axes,) = draw_skill(table).axes
+    assert sorted(text.get_text() for text in axes.texts)[-1] == "not known"
+    assert sum(line.get_marker() != "o" for line in axes.lines) == 1

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from multirater.dataset_agreement import Agreement
 from multirater.report.figures.heat_map import show_matrix
-from multirater.report.figures.names import letters, short_names
+from multirater.report.figures.names import short_names, text_width
 from multirater.report.figures.style import (
     COLUMN_WIDTH,
     PAGE_WIDTH,
@@ -46,8 +46,7 @@ def draw_agreement(found: Agreement, raters: Sequence[str]) -> Figure:
     cells = (width - 1.2) / len(shown)
     image = show_matrix(axes, values, cell=cells, low=min(lowest, 0.0))
     names = short_names(shown, 14)
-    is_turned = max(map(len, names)) > letters(cells)
-    tick_names(axes.set_xticks, names, rotation=90 if is_turned else 0)
+    tick_names(axes.set_xticks, names, rotation=90 if text_width(names) > cells else 0)
     tick_names(axes.set_yticks, names)
     if len(shown) > 24:
         axes.tick_params(labelsize=5)

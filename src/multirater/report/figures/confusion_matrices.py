@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from multirater.report.colours import rater_colours
 from multirater.report.figures.heat_map import show_matrix
-from multirater.report.figures.names import letters, short_names
+from multirater.report.figures.names import letters, short_names, text_width
 from multirater.report.figures.style import (
     PAGE_HEIGHT,
     PAGE_WIDTH,
@@ -25,8 +25,8 @@ from multirater.report.figures.style import (
     tick_names,
 )
 
-_TITLE, _GAP, _BAR, _LETTER = 0.22, 0.08, 0.6, 0.06
-"""Inches: above and beside each matrix, for the colour bar, for a letter of a class's name."""
+_TITLE, _GAP, _BAR = 0.22, 0.08, 0.6
+"""Inches: above and beside each matrix, and for the colour bar."""
 
 
 @in_style
@@ -91,7 +91,7 @@ class _Grid:
 
     @staticmethod
     def of(n_raters: int, classes: Sequence[str]) -> _Grid:
-        name = max(map(len, classes)) * _LETTER
+        name = text_width(classes)
         margin = name + 0.3
         side = min(max(0.24 * len(classes), 0.85), PAGE_WIDTH - margin - _BAR - _GAP)
         most_columns = max(int((PAGE_WIDTH - margin - _BAR) // (side + _GAP)), 1)

@@ -63,7 +63,9 @@ def _finish(
     names = [f"{g}\n{_span(g)}\nn = {_n_cases(shown, g)}" for g in groups]
     axes.set_xticks(range(len(groups)), labels=names)
     axes.set(xlim=(-0.5, len(groups) - 0.5), ylabel=measure)
-    axes.set_ylim(max(np.floor(10 * axes.get_ylim()[0]) / 10, 0), 1.02)
+    lowest = max(np.floor(10 * axes.get_ylim()[0]) / 10, 0)
+    axes.set_ylim(lowest, 1 + 0.03 * (1 - lowest))
+    axes.set_yticks([tick for tick in axes.get_yticks() if lowest <= tick <= 1.001])
     axes.set_xlabel("consensus of the raters (mean IoU of pairs)")
     axes.grid(axis="y", linewidth=0.4, color="#dddddd")
     axes.set_axisbelow(True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 
-_LETTER = 0.058
+_LETTER = 0.062
 """Inches that a character of 7 points takes, on average."""
 
 
@@ -43,6 +43,11 @@ def short_names(names: Sequence[str], most: int = 16) -> list[str]:
         number = f" #{seen[name]}"
         result.append(short_name(full, most - len(number)) + number if name in alike else name)
     return result
+
+
+def text_width(names: Sequence[str]) -> float:
+    """Return the inches that the longest of several names takes on a line."""
+    return max(map(len, names)) * _LETTER
 
 
 def letters(width: float) -> int:

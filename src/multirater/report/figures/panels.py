@@ -19,6 +19,9 @@ from multirater.types import MISSING, Classes
 _BACKDROP = 0.25
 """Grey level behind drawings of a case without image."""
 
+_LARGE = 256
+"""Pixels of a side above which outlines are finer."""
+
 _OPACITY = 0.55
 """How far the colour of a class covers the image."""
 
@@ -50,9 +53,11 @@ def show_drawing(
     frame(axes, colour)
 
 
-def show_outline(axes: Axes, label: Plane2D, colour: str, width: float = 0.9) -> None:
+def show_outline(axes: Axes, label: Plane2D, colour: str) -> None:
     """Draw the outline of everything but background."""
     foreground = label > 0
+    # In a large image thin structures would vanish under their own outline.
+    width = 0.9 if max(label.shape) <= _LARGE else 0.45
     if foreground.any():
         # A ring of background lets outlines close at the border of the image.
         padded = np.pad(foreground, 1).astype(float)

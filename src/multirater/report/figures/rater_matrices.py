@@ -14,8 +14,8 @@ from multirater.errors import Fault, InputError
 from multirater.fuse.rater_table import rater_table, rater_table_of_tasks
 from multirater.io.survey import Survey
 from multirater.metrics import confusion_counts
-from multirater.report.reference import Reference
-from multirater.types import Case
+from multirater.report.reference import Reference, vote
+from multirater.types import MISSING, Case
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,22 +85,41 @@ def count_matrices(found: Survey, reference: Reference) -> RaterMatrices | None:
     Returns:
         None when there is nothing to compare with.
     """
-    cases = [case for case in found.dataset if case.labels]
-    counts = [each for case in cases if (each := _counts(case, found, reference)) is not None]
-    if reference.kind == "none" or not counts:
+    if reference.kind == "none":
         return None
     raters, names, source = found.dataset.raters, found.classes.names, f"against {reference.name}"
-    stacked = np.stack(counts)
     if found.dataset.kind == "classes":
-        return RaterMatrices(rater_table_of_tasks(stacked.sum(0), raters, names), source)
-    return RaterMatrices(rater_table(stacked, raters, names), source)
+        counts = _count_answers(found, reference)
+        return RaterMatrices(rater_table_of_tasks(counts, raters, names), source)
+    cases = [case for case in found.dataset if case.labels]
+    known = [each for case in cases if (each := _count_pixels(case, found, reference)) is not None]
+    return RaterMatrices(rater_table(np.stack(known), raters, names), source) if known else None
 
 
-def _counts(case: Case, found: Survey, reference: Reference) -> NDArray[np.float64] | None:
+def _count_pixels(case: Case, found: Survey, reference: Reference) -> NDArray[np.float64] | None:
     """Count pixels (n_raters, true, observed) of one case."""
-    labels = case.read_labels(found.dataset.raters).array
-    true = reference.read(case, labels)
+    raters, n_classes = found.dataset.raters, len(found.classes)
+    true = reference.read(case, case.read_labels().array)
     if true is None:
         return None
-    n_classes = len(found.classes)
-    return np.stack([confusion_counts(true, label, n_classes) for label in labels]).astype(float)
+    counts = np.zeros((len(raters), n_classes, n_classes))
+    for rater in case.labels:
+        label = case.read_label(rater).array
+        counts[raters.index(rater)] = confusion_counts(true, label, n_classes)
+    return counts
+
+
+def _count_answers(found: Survey, reference: Reference) -> NDArray[np.float64]:
+    """Count tasks (n_raters, true, observed), all cases at once: there may be very many."""
+    labelled = [
+        (case, part.rows[0])
+        for case, part in zip(found.dataset, found.cases, strict=True)
+        if len(part.rows)
+    ]
+    answers = np.stack([row for _, row in labelled], axis=1)
+    if reference.kind == "vote":
+        true = vote(answers, len(found.classes))
+    else:
+        read = [reference.read(case, row) for case, row in labelled]
+        true = np.array([MISSING if each is None else each for each in read], dtype=np.int16)
+    return np.stack([confusion_counts(true, each, len(found.classes)) for each in answers])

@@ -61,10 +61,11 @@ def _dots(axes: Axes, table: pd.DataFrame, measure: str) -> None:
     for place, ((value, low, high), colour) in enumerate(
         zip(columns, table["colour"], strict=True)
     ):
-        if not np.isnan(low + high):
+        if not np.isnan(value + low + high):
             axes.plot([low, high], [place, place], color=colour, linewidth=1.6, alpha=0.6)
         axes.plot([value], [place], "o", color=colour, markersize=4, clip_on=False)
-        axes.text(1.06, place, _number(value, low, high), va="center", fontsize=5.5)
+        beside = axes.get_yaxis_transform()
+        axes.text(1.04, place, _number(value, low, high), transform=beside, va="center", size=5.5)
     axes.set(xlim=(-0.02, 1.02))
     axes.set_xlabel("skill (mean diagonal)" if measure == "skill" else measure)
     axes.grid(axis="x", linewidth=0.4, color="#dddddd")

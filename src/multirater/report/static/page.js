@@ -117,8 +117,23 @@ function startMistakes() {
     const words = isMasks && score !== null ? `, Dice ${score.toFixed(2)}` : "";
     button.setAttribute("aria-label",
       `${report.cases[button.dataset.case].name}${words}: show it in the viewer`);
-    whenSeen(button, () => drawMistake(button));
+    whenSeen(button, () => drawOnce(button));
     button.addEventListener("click", () => openMistake(button, rater));
+  }
+}
+
+function drawOnce(button) {
+  if (button.drawn) return Promise.resolve();
+  button.drawn = true;
+  return drawMistake(button);
+}
+
+/** Draw what nobody scrolled to while there is time, so that printing finds it. */
+async function drawTheRest() {
+  const idle = window.requestIdleCallback || ((act) => setTimeout(act, 50));
+  for (const button of document.querySelectorAll(".mistake")) {
+    await new Promise((go) => idle(go));
+    await drawOnce(button);
   }
 }
 
@@ -145,7 +160,7 @@ function startPrinting() {
   for (const button of document.querySelectorAll(".print-one")) {
     button.addEventListener("click", async () => {
       const section = element(button.dataset.section);
-      await Promise.all([...section.querySelectorAll(".mistake")].map(drawMistake));
+      await Promise.all([...section.querySelectorAll(".mistake")].map(drawOnce));
       section.classList.add("printed");
       document.body.classList.add("one-section");
       window.print();
@@ -188,3 +203,4 @@ startViewer();
 startMistakes();
 startPrinting();
 startPlaces();
+if (report.source === "inline") drawTheRest();
