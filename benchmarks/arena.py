@@ -154,8 +154,9 @@ def grid(quick: bool) -> list[Job]:
         for method in methods
         if method not in REPEATED[supply]
     ]
-    # One network per rater takes the longest: all else is known before.
-    return sorted(jobs, key=lambda job: job["method"] == "separate")
+    # The default first, and last what takes longest, one network per rater.
+    order = {"auto": 0, "separate": 2}
+    return sorted(jobs, key=lambda job: order.get(str(job["method"]), 1))
 
 
 REPEATED = {"one": ("mean", "staple", "spatial-staple"), "dense": ("truth",)}
