@@ -33,21 +33,19 @@ class Regime:
     """Images, and who labels them.
 
     Attributes:
-        images: of a seed: images (n, size, size) and their truth.
+        images: of a seed and numbers of training and test cases: images and their truth.
         raters: of a seed, since skills may be drawn.
         n_classes: background included.
         most: labels per case of the dense form; None for one of every rater.
     """
 
-    images: Callable[[int], tuple[NDArray[np.float32], Labels]]
+    images: Callable[[int, int, int], tuple[NDArray[np.float32], Labels]]
     raters: Callable[[int], Sequence[Draw]]
     n_classes: int = 2
     most: int | None = None
 
 
-def digits(
-    seed: int, n_train: int = N_TRAIN, n_test: int = N_TEST
-) -> tuple[NDArray[np.float32], Labels]:
+def digits(seed: int, n_train: int, n_test: int) -> tuple[NDArray[np.float32], Labels]:
     """Return handwritten digits and their masks."""
     random = np.random.default_rng([seed, 0])
     images, masks = [], []
@@ -59,10 +57,10 @@ def digits(
     return np.concatenate(images).astype(np.float32), np.concatenate(masks)
 
 
-def tiles(seed: int, size: int = 40) -> tuple[NDArray[np.float32], Labels]:
+def tiles(seed: int, n_train: int, n_test: int) -> tuple[NDArray[np.float32], Labels]:
     """Return images of three small digits, bright, middle and dark: classes 1, 2 and 3."""
-    tones, half, n = (0.9, 0.6, 0.35), size // 2, N_TRAIN + N_TEST
-    images, _ = digits(seed, 3 * N_TRAIN, 3 * N_TEST)
+    tones, size, half, n = (0.9, 0.6, 0.35), 40, 20, n_train + n_test
+    images, _ = digits(seed, 3 * n_train, 3 * n_test)
     small = ndimage.zoom(images / 255, (1, half / 28, half / 28), order=1)
     random = np.random.default_rng([seed, 1])
     made = 0.05 * random.standard_normal((n, size, size)).astype(np.float32)
@@ -76,12 +74,13 @@ def tiles(seed: int, size: int = 40) -> tuple[NDArray[np.float32], Labels]:
     return made, truth
 
 
-def blobs(seed: int, size: int = 32) -> tuple[NDArray[np.float32], Labels]:
+def blobs(seed: int, n_train: int, n_test: int) -> tuple[NDArray[np.float32], Labels]:
     """Return smooth shapes of low contrast, blurred, in textured noise."""
     random = np.random.default_rng([seed, 2])
+    size = 32
     rows, columns = np.mgrid[:size, :size]
     images, truth = [], []
-    for _ in range(N_TRAIN + N_TEST):
+    for _ in range(n_train + n_test):
         (row, column), radius = random.uniform(10, size - 10, 2), random.uniform(5, 9)
         angle = np.arctan2(rows - row, columns - column)
         waves = [random.normal(0, 0.15) * np.cos(k * angle + random.uniform(0, 7)) for k in (2, 3)]
@@ -199,7 +198,7 @@ REGIMES = {
 def arena_dataset(name: str, supply: Supply, seed: int) -> Dataset:
     """Return the data set of a regime: only training cases have labels, all have a truth."""
     regime = REGIMES[name]
-    images, truth = regime.images(seed)
+    images, truth = regime.images(seed, N_TRAIN, N_TEST)
     raters = regime.raters(seed)
     random = np.random.default_rng([seed, 8])
     labels = np.full((len(images), len(raters), *truth.shape[1:]), MISSING, dtype=np.int16)

@@ -23,7 +23,7 @@ def test_every_step_is_left_on_disk(finished):
     folder, _ = finished
     assert len(read_dataset(folder / "data")) == 24
     assert read_dataset(folder / "fused" / "staple").raters == ("staple",)
-    assert len(read_dataset(folder / "networks" / "cm" / "predictions")) == 6
+    assert len(read_dataset(folder / "networks" / "auto" / "predictions")) == 6
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert "staple (pooled, disputed only)" in page
     assert "network cm: loss" in page

@@ -26,7 +26,7 @@ FUSIONS: dict[str, dict[str, Any]] = {
     "staple, disputed pixels of all cases": {"pooled": True, "options": {"disputed_only": True}},
     "spatial-staple": {},
 }
-NETWORKS = {"network on majority vote": "mode", "network with confusion matrices": "cm"}
+NETWORKS = {"network on majority vote": "mode", "network of the default method": "auto"}
 PAGE = "report.html"
 _MARKER = "made-by-multirater-demo"
 
@@ -101,8 +101,8 @@ def _train(data: Dataset, folder: Path, epochs: int, seed: int) -> pd.DataFrame:
             data.split("test"),
             target / "predictions",
             probability=True,
-            raters=method == "cm",
-            confusion=method == "cm",
+            raters=method == "auto",
+            confusion=method == "auto",
         )
         rows.append(rater_dice(read_dataset(target / "predictions")).set_axis([name]))
     return pd.concat(rows).rename_axis("method")
