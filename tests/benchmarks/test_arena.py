@@ -22,7 +22,7 @@ def test_the_default_is_not_below_majority_vote(job):
     assert default["Dice"] > vote["Dice"] - 0.02
 
 
-@pytest.mark.parametrize("name", REGIMES)
+@pytest.mark.parametrize("name", [name for name in REGIMES if name != "many, sparse"])
 def test_regimes_have_their_labels_and_truth(few, name):
     data = arena_dataset(name, "one", 0)
     assert [len(case.labels) for case in data] == [1] * N_TRAIN + [0] * N_TEST
@@ -30,8 +30,11 @@ def test_regimes_have_their_labels_and_truth(few, name):
     assert len(data.classes) == REGIMES[name].n_classes
 
 
-def test_dense_means_every_rater_or_up_to_three_of_forty(few):
+def test_dense_means_every_rater(few):
     assert {len(case.labels) for case in arena_dataset("clean", "dense", 0)} == {5, 0}
+
+
+def test_of_forty_raters_up_to_three_label_an_image():
     many = arena_dataset("many, sparse", "dense", 0)
     assert len(many.raters) == 40
     assert {len(case.labels) for case in many} == {0, 1, 2, 3}

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -16,9 +16,7 @@ from multirater.io.survey import Survey
 from multirater.report.reference import Reference
 from multirater.report.subject import Result, Subject
 from multirater.report.words import counted, listed, percent
-
-Level = Literal["good", "caution", "problem"]
-_ORDER: tuple[Level, ...] = ("problem", "caution", "good")
+from multirater.trust import LEVELS, Finding, Level, gravest_first
 
 _GRAVE = ("follows rater", "not right more often than wrong", "could be swapped")
 """Notes of a fusion that put the fused label itself in doubt."""
@@ -31,14 +29,6 @@ _SELDOM = 0.02
 
 _HIGH, _LOW = 0.8, 0.6
 """Mean agreement of two raters that is called high, and below which it is called low."""
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One thing that speaks for or against the result."""
-
-    level: Level
-    text: str
 
 
 @dataclass(frozen=True)
@@ -76,7 +66,7 @@ def assess_trust(
     if identifiable is not None and not subject.results:
         findings += _of_votes(identifiable)
     findings += [*_of_agreement(found, agreed), *_of_supply(found), *_of_reference(reference)]
-    ranked = tuple(sorted(findings, key=lambda each: _ORDER.index(each.level)))
+    ranked = gravest_first(findings)
     level = ranked[0].level if ranked else "caution"
     return Trust(level, _summary(subject, level), ranked)
 
@@ -86,7 +76,7 @@ def _of_runs(subject: Subject) -> list[Finding]:
     findings = []
     for run in subject.runs:
         for each in (run.trust or {}).get("findings", ()):
-            if isinstance(each, dict) and each.get("level") in _ORDER:
+            if isinstance(each, dict) and each.get("level") in LEVELS:
                 text = f"{run.name}: {each.get('text', '')}"
                 findings.append(Finding(cast(Level, each["level"]), text))
     return findings
@@ -127,8 +117,7 @@ def _of_result(result: Result) -> list[Finding]:
         level: Level = "problem" if grave and n >= _OFTEN * n_cases else "caution"
         where = "" if n >= n_cases else f" (in {n} of {counted(n_cases, 'case')})"
         findings.append(Finding(level, f"{message}{where}"))
-    grave_first = sorted(findings, key=lambda each: _ORDER.index(each.level))
-    return grave_first[:3]
+    return list(gravest_first(findings)[:3])
 
 
 def _split_note(note: str, n_cases: int) -> tuple[str, int]:

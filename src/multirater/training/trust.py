@@ -8,15 +8,15 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from multirater.io.atomic import replacing
+from multirater.trust import Finding, Level, gravest_first
 
-Level: TypeAlias = Literal["good", "caution", "problem"]
 Counts: TypeAlias = NDArray[np.float64]
 
 _FEW_LABELS = 5
@@ -29,14 +29,6 @@ _ALONE = 0.6
 _FAR = 0.1
 """Share of the pixels called other than background by either, on which answer and vote differ,
 from which on a closer look is advised."""
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One thing that speaks for or against the result."""
-
-    level: Level
-    text: str
 
 
 @dataclass(frozen=True)
@@ -100,8 +92,7 @@ def trust_of(evidence: Evidence) -> Trust:
         *_few_labels(evidence),
         *_against_vote(evidence),
     ]
-    order: tuple[Level, ...] = ("problem", "caution", "good")
-    ranked = tuple(sorted(findings, key=lambda each: order.index(each.level)))
+    ranked = gravest_first(findings)
     return Trust(_summary(ranked[0].level), ranked)
 
 
