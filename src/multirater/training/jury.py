@@ -2,7 +2,7 @@
 
 The recipe, all of it:
 
-1. For the first third of the epochs one network learns to predict *every rater*, each by a head of
+1. For the first half of the epochs one network learns to predict *every rater*, each by a head of
    their own on shared features (`multirater.nn.jury`). From then on every image has the drawing of
    every rater, given or predicted.
 2. At the start of each later epoch raters are weighed, on pixels of some training cases:
@@ -65,8 +65,8 @@ Array = NDArray[np.float64]
 
 
 def warmup_epochs(config: TrainConfig) -> int:
-    """Return for how long raters are learned before any is weighed: a third of the epochs."""
-    return max(1, round(config.epochs / 3))
+    """Return for how long raters are learned before any is weighed: half of the epochs."""
+    return max(1, round(config.epochs / 2))
 
 
 @dataclass(frozen=True, eq=False)
