@@ -90,7 +90,7 @@ def _train(data: Dataset, folder: Path, epochs: int, seed: int) -> pd.DataFrame:
             method=method,
             channels=(16, 32, 64),
             n_features=16,
-            batch_size=32,
+            batch_size=16,
             epochs=epochs,
             accelerator="cpu",
             seed=seed,

@@ -191,12 +191,17 @@ def _of_reference(reference: Reference) -> list[Finding]:
 
 
 def _summary(subject: Subject, level: Level) -> str:
-    trusts = [run.trust for run in subject.runs if run.trust is not None]
-    written = [str(each["summary"]) for each in trusts if each.get("summary")]
-    if written:
-        return " ".join(written)
-    fusions = [each.name for each in subject.results if each.kind == "fusion"]
     doubtful = doubtful_fusions(subject)
+    written: dict[str, list[str]] = {}
+    for run in subject.runs:
+        if run.trust is not None and run.trust.get("summary"):
+            written.setdefault(str(run.trust["summary"]), []).append(run.name)
+    if written:
+        said = [f"{listed(names)}: {summary}" for summary, names in written.items()]
+        alone = len(subject.runs) == 1 and not doubtful
+        warned = [f"Do not rely on {listed(doubtful)} here."] if doubtful else []
+        return next(iter(written)) if alone else " ".join([*warned, *said])
+    fusions = [each.name for each in subject.results if each.kind == "fusion"]
     trusted = [name for name in fusions if name not in doubtful]
     if doubtful and trusted:
         return f"Do not rely on {listed(doubtful)} here; nothing grave against {listed(trusted)}."

@@ -26,6 +26,8 @@ _WIDE = 0.1
 _ALONE = 0.6
 """Weight from which on the answer is said to follow one rater."""
 
+_MENTIONED = 0.01
+
 _FAR = 0.1
 """Share of the pixels called other than background by either, on which answer and vote differ,
 from which on a closer look is advised."""
@@ -165,7 +167,11 @@ def _followed(evidence: Evidence) -> list[Finding]:
         return []
     order = np.argsort(evidence.weights)[::-1]
     best = int(order[0])
-    named = [f"{evidence.raters[r]} ({evidence.weights[r]:.0%})" for r in order[:5]]
+    named = [
+        f"{evidence.raters[r]} ({evidence.weights[r]:.0%})"
+        for r in order[:5]
+        if evidence.weights[r] >= _MENTIONED
+    ]
     said = f"Followed most: {_listed(named)}"
     if evidence.weights[best] < _ALONE:
         return [Finding("good", f"{said}.")]
