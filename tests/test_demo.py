@@ -26,7 +26,7 @@ def test_every_step_is_left_on_disk(finished):
     assert len(read_dataset(folder / "networks" / "auto" / "predictions")) == 6
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert "staple (pooled, disputed only)" in page
-    assert "network cm: loss" in page
+    assert "network auto: loss" in page
 
 
 def test_a_second_demo_replaces_the_first_but_nothing_else(finished, tmp_path):

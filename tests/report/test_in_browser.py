@@ -140,9 +140,9 @@ def test_overlays_have_an_opacity(demo_page, visit):
     options = page.locator("#overlay option").all_text_contents()
     assert "disagreement among raters" in options
     assert "mistakes of blank" in options
-    assert any(option.startswith("entropy of network cm") for option in options)
+    assert any(option.startswith("entropy of network auto") for option in options)
     assert any(option.startswith("good: draws background for digit") for option in options)
-    maps = [option for option in options if "network cm" in option]
+    maps = [option for option in options if "network auto" in option]
     for option in (*options[1:3], *maps[:2]):
         page.select_option("#overlay", label=option)
         strong = drawn(page)

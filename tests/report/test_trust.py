@@ -65,10 +65,10 @@ def test_what_training_wrote_is_shown(kinds, contents):
         "summary": "Trust it with care.",
         "findings": [{"level": "problem", "text": "classes are swapped"}, {"level": "odd"}, 3],
     }
-    run = TrainedRun("network cm", Path("run"), pd.DataFrame(), written)
+    run = TrainedRun("network auto", Path("run"), pd.DataFrame(), written)
     trust = assessed(replace(subject_with(kinds), runs=(run,)), contents)
     assert trust.summary == "Trust it with care."
-    assert trust.findings[0].text == "network cm: classes are swapped"
+    assert trust.findings[0].text == "network auto: classes are swapped"
 
 
 def test_a_single_rater_cannot_be_checked(kinds):
