@@ -118,7 +118,7 @@ def assess(
     labels_per_class = counts.sum(2)
     present = labels_per_class.sum(0) > 0.5
     mean_cm = confusion_of(counts.sum(0))
-    dominance = np.where(present, _margin(mean_cm), np.nan)
+    dominance = margins(counts.sum(0))
     pair = _most_confusable(mean_cm, present)
     return Identifiability(
         mean_cm=mean_cm,
@@ -144,9 +144,24 @@ def warn_if_doubtful(report: Identifiability) -> None:
         warn_user(message)
 
 
-def _margin(cm: NDArray[np.float64]) -> NDArray[np.float64]:
+def margins(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return by how much each class is called by its name more often than by any other.
+
+    Args:
+        counts: labels (true, observed).
+
+    Returns:
+        (n_classes,), diagonal minus the largest other entry of the confusion matrix; NaN for a
+        class that does not occur.
+
+    Example:
+        >>> margins(np.array([[8.0, 2.0], [6.0, 4.0]])).round(1)
+        array([ 0.6, -0.2])
+    """
+    cm = confusion_of(counts)
     off_diagonal = np.where(np.eye(len(cm), dtype=bool), -np.inf, cm)
-    return np.asarray(np.diagonal(cm) - off_diagonal.max(1))
+    margin = np.diagonal(cm) - off_diagonal.max(1)
+    return np.asarray(np.where(counts.sum(1) > 0.5, margin, np.nan))
 
 
 def _most_confusable(

@@ -9,7 +9,7 @@ from multirater.report.models import Measured
 from multirater.report.raters import RaterFacts
 from multirater.report.subject import Subject
 from multirater.report.trust import doubtful_fusions
-from multirater.report.words import counted, listed, percent
+from multirater.words import counted, listed, percent
 
 _POOR = 0.75
 """Skill below which a rater is worth a talk."""

@@ -24,7 +24,7 @@ from multirater.report.models import LOWER_IS_BETTER, Measured, columns_of
 from multirater.report.next_steps import headline, next_steps
 from multirater.report.raters import Figure
 from multirater.report.subject import Kind
-from multirater.report.words import UNKNOWN, counted, listed, percent
+from multirater.words import UNKNOWN, counted, listed, percent
 
 _SCRIPTS = (
     *("decode.js", "drawing.js", "viewer.js", "panel.js", "stage.js", "case_list.js", "moves.js"),

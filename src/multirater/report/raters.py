@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from multirater.fuse.rater_table import rater_table, rater_table_of_tasks
 from multirater.metrics import case_interval, confusion_rates
 from multirater.report.tally import CaseTally
-from multirater.report.words import confusion_words, offset_words
 from multirater.types import Dataset
+from multirater.words import confusion_words, offset_words
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from multirater.fuse.identifiability import Identifiability
 from multirater.io.survey import Survey
 from multirater.report.reference import Reference
 from multirater.report.subject import Result, Subject
-from multirater.report.words import counted, listed, percent
 from multirater.trust import LEVELS, Finding, Level, gravest_first
+from multirater.words import counted, listed, percent
 
 _GRAVE = ("follows rater", "not right more often than wrong", "could be swapped")
 """Notes of a fusion that put the fused label itself in doubt."""

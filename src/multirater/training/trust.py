@@ -14,8 +14,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from multirater.fuse.identifiability import margins
 from multirater.io.atomic import replacing
 from multirater.trust import Finding, Level, gravest_first
+from multirater.words import listed
 
 Counts: TypeAlias = NDArray[np.float64]
 
@@ -108,13 +110,13 @@ def _summary(gravest: Level) -> str:
 
 def _identifiable(evidence: Evidence) -> list[Finding]:
     """Say whether raters are, on average, right more often than wrong in any one way."""
-    margin = _margins(evidence.counts.sum(0))
-    weak = [name for name, m in zip(evidence.classes, margin, strict=True) if m <= 0]
+    margin = margins(evidence.counts.sum(0))
+    weak = _weak(evidence.classes, margin)
     if weak:
         return [
             Finding(
                 "problem",
-                f"For {_listed(weak)} raters are, on average, not right more often than wrong in "
+                f"For {listed(weak)} raters are, on average, not right more often than wrong in "
                 "some one way: from these labels the class cannot be told from its error. Get "
                 "labels of better raters, or of more.",
             )
@@ -133,19 +135,19 @@ def _dominant_where_disputed(evidence: Evidence) -> list[Finding]:
     total = evidence.disputed.sum()
     if not total:
         return [Finding("good", "Raters never disagree.")]
-    margin = _margins(evidence.disputed)
+    margin = margins(evidence.disputed)
     share, right = evidence.disputed_share, np.trace(evidence.disputed) / total
     said = (
         f"Raters disagree on {share:.1%} of the pixels; there, {right:.0%} of their labels agree "
         "with the network"
     )
-    weak = [name for name, m in zip(evidence.classes, margin, strict=True) if m <= 0]
+    weak = _weak(evidence.classes, margin)
     if not weak:
         return [Finding("good", f"{said}, and in every class most do.")]
     return [
         Finding(
             "caution",
-            f"{said}; where the network says {_listed(weak)}, most raters say otherwise. It "
+            f"{said}; where the network says {listed(weak)}, most raters say otherwise. It "
             "follows the raters whose labels follow from the image: look at some of these pixels.",
         )
     ]
@@ -153,13 +155,13 @@ def _dominant_where_disputed(evidence: Evidence) -> list[Finding]:
 
 def _swapped(evidence: Evidence) -> list[Finding]:
     """Raise an alarm when raters as a whole call a class by another's name."""
-    cm = _rows(evidence.counts.sum(0))
-    called = [(t, int(np.nanargmax(row))) for t, row in enumerate(cm) if np.isfinite(row).any()]
+    counts = evidence.counts.sum(0)
+    called = [(t, int(row.argmax())) for t, row in enumerate(counts) if row.any()]
     swapped = [(t, o) for t, o in called if t != o]
     if not swapped:
         return [Finding("good", "No class is mostly called by another's name: none is swapped.")]
     pairs = [f"{evidence.classes[t]} is mostly called {evidence.classes[o]}" for t, o in swapped]
-    return [Finding("problem", f"Classes may be swapped: {_listed(pairs)}.")]
+    return [Finding("problem", f"Classes may be swapped: {listed(pairs)}.")]
 
 
 def _followed(evidence: Evidence) -> list[Finding]:
@@ -172,7 +174,7 @@ def _followed(evidence: Evidence) -> list[Finding]:
         for r in order[:5]
         if evidence.weights[r] >= _MENTIONED
     ]
-    said = f"Followed most: {_listed(named)}"
+    said = f"Followed most: {listed(named, most=5)}"
     if evidence.weights[best] < _ALONE:
         return [Finding("good", f"{said}.")]
     return [
@@ -192,14 +194,8 @@ def _few_labels(evidence: Evidence) -> list[Finding]:
     if few.empty:
         return []
     named = [f"{rater} ({int(n)})" for rater, n in few["labels"].sort_values().items()]
-    more = f" and {len(named) - 5} more" if len(named) > 5 else ""
-    return [
-        Finding(
-            "caution",
-            "Estimates of these raters rest on too few labels (cases): "
-            f"{', '.join(named[:5])}{more}.",
-        )
-    ]
+    text = f"Estimates of these raters rest on too few labels (cases): {listed(named, most=5)}."
+    return [Finding("caution", text)]
 
 
 def _against_vote(evidence: Evidence) -> list[Finding]:
@@ -222,23 +218,11 @@ def _against_vote(evidence: Evidence) -> list[Finding]:
             f"The answer differs from the majority vote on {share:.1%} of the pixels that either "
             f"calls other than {evidence.classes[0]}; most often the vote says "
             f"{evidence.classes[vote]} and the network {evidence.classes[answer]} "
-            f"({changed[vote, answer] / changed.sum():.0%} of them). Most in {_listed(most)}.",
+            f"({changed[vote, answer] / changed.sum():.0%} of them). Most in {listed(most)}.",
         )
     ]
 
 
-def _rows(counts: Counts) -> Counts:
-    """Normalise rows; those of classes that do not occur are NaN."""
-    total = counts.sum(1, keepdims=True)
-    return np.asarray(np.divide(counts, total, where=total > 0.5, out=np.full_like(counts, np.nan)))
-
-
-def _margins(counts: Counts) -> Counts:
-    """Diagonal minus the largest other entry of each row of the confusion matrix."""
-    cm = _rows(counts)
-    others = np.where(np.eye(len(cm), dtype=bool), -np.inf, cm)
-    return np.asarray(np.diagonal(cm) - others.max(1))
-
-
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+def _weak(classes: tuple[str, ...], margin: Counts) -> list[str]:
+    """Name the classes that are called by another name as often as by their own, or more."""
+    return [name for name, m in zip(classes, margin, strict=True) if m <= 0]

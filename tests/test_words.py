@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from multirater.report.words import UNKNOWN, confusion_words, counted, listed, offset_words, percent
+from multirater.words import UNKNOWN, confusion_words, counted, listed, offset_words, percent
 
 NAMES = ["background", "oedema", "core"]
 
