@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from multirater.nn.losses import label_weights, plain_nll
+from multirater.nn.losses import drawn_nll, plain_nll
 from multirater.nn.segmenter import Labelled, Outputs, RaterLoss, Segmenter
 from multirater.types import MISSING
 
@@ -65,6 +65,11 @@ class JurySegmenter(Segmenter):
         """Always: a head for each."""
         return True
 
+    @property
+    def followed(self) -> tuple[float, ...]:
+        """The weights."""
+        return tuple(self.weight.tolist())
+
     def features(self, image: Tensor) -> Tensor:
         """Return the feature map (B, n_features, *space)."""
         return self.backbone(image)  # type: ignore[no-any-return]
@@ -85,9 +90,7 @@ class JurySegmenter(Segmenter):
         """
         labels, class_weight = labelled.labels, labelled.class_weight
         log_drawn = self.log_drawn(features, labelled.raters)
-        weight = label_weights(labels, class_weight, features.dtype)
-        picked = log_drawn.gather(2, labels.clamp(min=0)[:, :, None])[:, :, 0]
-        nll = -(picked * weight).sum() / weight.sum().clamp(min=1e-12)
+        nll = drawn_nll(log_drawn, labels, class_weight)
         if labelled.with_confusion and bool(self.is_weighed):
             verdict = self.verdict(features.detach(), labels, labelled.raters)[:, None]
             truth = plain_nll(self._log_truth(features), verdict, class_weight)

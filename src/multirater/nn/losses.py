@@ -81,9 +81,25 @@ def plain_nll(
         >>> float(plain_nll(log_p, torch.tensor([[[0], [-1]]])).exp())
         4.0
     """
-    log_probability = _precise(log_probability)
-    weight = label_weights(labels, class_weight, log_probability.dtype)
-    picked = log_probability.gather(1, labels.clamp(min=0))
+    return _mean_nll(log_probability.gather(1, labels.clamp(min=0)), labels, class_weight)
+
+
+def drawn_nll(log_drawn: Tensor, labels: Tensor, class_weight: Tensor | None = None) -> Tensor:
+    """Cross-entropy of what each rater drew with what they would draw, in nats per label.
+
+    Args:
+        log_drawn: log probabilities (B, R, L, *space).
+        labels: class indices (B, R, *space), -1 where missing.
+        class_weight: (L,), how much a label of each class counts; None for equal.
+    """
+    picked = log_drawn.gather(2, labels.clamp(min=0)[:, :, None])[:, :, 0]
+    return _mean_nll(picked, labels, class_weight)
+
+
+def _mean_nll(picked: Tensor, labels: Tensor, class_weight: Tensor | None) -> Tensor:
+    """Mean of log probabilities (B, R, *space), of labels that are there, negative."""
+    picked = _precise(picked)
+    weight = label_weights(labels, class_weight, picked.dtype)
     return -(picked * weight).sum() / weight.sum().clamp(min=1e-12)
 
 

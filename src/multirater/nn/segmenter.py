@@ -93,6 +93,11 @@ class Segmenter(nn.Module):
         """Whether the network has confusion matrices of raters."""
         return bool(self.confusion_parameters())
 
+    @property
+    def followed(self) -> tuple[float, ...]:
+        """How far each rater is followed, for methods that weigh raters; else empty."""
+        return ()
+
 
 def batch_loss(segmenter: Segmenter, image: Tensor, groups: Sequence[Labelled]) -> RaterLoss:
     """Return the mean loss over all labels of a batch, whoever gave them.

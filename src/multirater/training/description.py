@@ -81,7 +81,7 @@ def describe_run(folder: Path, dataset: Dataset) -> None:
             tuple(case.name for case in cases),
             dataset.raters,
             predictor.data.classes,
-            predictor.followed,
+            predictor.segmenter.followed,
         )
     )
     trust.write(folder / "trust.json")

@@ -49,12 +49,15 @@ class Method:
         build: makes the network.
         warmup_epochs: how many of the first epochs take the labels for the truth.
         with_truth: whether training is given the truth.
+        warmup_competes: whether an epoch of the warm-up may be the best. A jury's truth is only
+            learned after it; matrices merely stay fixed until then.
     """
 
     prepare: Prepare
     build: Build
     warmup_epochs: Callable[[TrainConfig], int] = _none
     with_truth: bool = False
+    warmup_competes: bool = True
 
 
 def _plain(config: TrainConfig, shape: Shape) -> Segmenter:
@@ -126,7 +129,7 @@ def _segmenter(
 
 
 METHODS: dict[str, Method] = {
-    "auto": Method(as_they_are, _jury, jury.warmup_epochs),
+    "auto": Method(as_they_are, _jury, jury.warmup_epochs, warmup_competes=False),
     "cm": Method(as_they_are, _with_confusion, lambda config: config.warmup_epochs),
     # Cross-entropy with the mean of the labels is the mean of the cross-entropies.
     "mean": Method(as_they_are, _plain),

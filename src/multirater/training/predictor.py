@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from multirater.errors import Fault, InputError
-from multirater.nn.jury import JurySegmenter
 from multirater.nn.segmenter import Segmenter
 from multirater.training.run import read_run
 from multirater.training.samples import normalise
@@ -94,13 +93,6 @@ class Predictor:
 
     def __init__(self, folder: str | Path) -> None:
         self.config, self.data, self.segmenter = read_run(folder)
-
-    @property
-    def followed(self) -> tuple[float, ...]:
-        """How far each rater is followed, for methods that weigh them; else empty."""
-        if not isinstance(self.segmenter, JurySegmenter):
-            return ()
-        return tuple(self.segmenter.weight.tolist())
 
     def __call__(
         self, image: NDArray[np.generic], *, raters: Sequence[int] | None = None

@@ -140,8 +140,7 @@ def _fit(found: Survey, target: Path, config: TrainConfig) -> Run:
     )
     data = RaterData(prepared, config, with_truth=method.with_truth)
     monitor = "val_nll" if data.held_out_cases else "train_nll"
-    # A jury's truth is only learned after the warm-up; matrices merely stay fixed until then.
-    begins = warmup if config.method == "auto" else 0
+    begins = 0 if method.warmup_competes else warmup
     best = BestEpoch(target / CHECKPOINTS, monitor, begins)
     callbacks: list[Callback] = [best]
     if config.patience:

@@ -1,0 +1,85 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from multirater.training.weighing import Pixels, predictability, weigh
+from multirater.types import MISSING
+
+
+def soft(drawn, sure=0.98):
+    n_classes = int(drawn.max()) + 1
+    return sure * np.eye(n_classes)[drawn] + (1 - sure) / n_classes
+
+
+def nested(n=4000, seed=0):
+    """Pixels ordered from the core outwards: a fifth is object, raters draw more or less of it."""
+    depth = np.random.default_rng(seed).permutation(n) / n
+    truth = (depth < 0.2).astype(int)
+    return depth, truth
+
+
+@given(st.floats(0.01, 0.4), st.floats(0.05, 0.95))
+def test_predictability_of_known_noise_has_a_closed_form(flipped, share):
+    n = 20_000
+    truth = (np.arange(n) < share * n).astype(int)
+    period = np.tile(np.arange(1000) < round(1000 * flipped), n // 1000)
+    labels = np.where(np.random.default_rng(0).permutation(period), 1 - truth, truth)
+    predicted = np.where(truth[:, None] == [0, 1], 1 - flipped, flipped)
+
+    def entropy(p):
+        return -(p * np.log(p) + (1 - p) * np.log(1 - p))
+
+    marginal = labels.mean()
+    expected = 1 - entropy(flipped) / entropy(marginal)
+    found = predictability(Pixels(predicted[None], labels[None]))[0]
+    assert found == pytest.approx(np.clip(expected, 0, 0.9), abs=0.02)
+
+
+def test_raters_without_labels_or_with_one_class_are_not_predictable():
+    predicted = soft(np.tile([[0, 1], [0, 0]], 500))
+    labels = np.tile([[MISSING], [0]], 1000)
+    assert predictability(Pixels(predicted, labels)).tolist() == [0, 0]
+
+
+def test_of_nested_raters_the_middle_one_is_followed():
+    depth, truth = nested()
+    drawn = np.stack([truth, depth < 0.4, depth < 0.1, np.zeros_like(truth)]).astype(int)
+    weight = weigh(Pixels(soft(drawn), drawn)).weight
+    assert weight.argmax() == 0
+    assert weight[3] == 0
+
+
+def test_spammers_get_no_weight_though_they_are_the_majority():
+    random = np.random.default_rng(1)
+    _, truth = nested()
+    blank = np.zeros_like(truth)
+    drawn = np.stack([truth, truth, blank, blank, blank])
+    predicted = soft(drawn)
+    predicted[2:] = [0.8, 0.2]
+    labels = np.stack([truth, truth, *(random.permutation(truth) for _ in range(3))])
+    found = weigh(Pixels(predicted, labels))
+    assert found.weight[:2].sum() == pytest.approx(1)
+    assert found.reliability[0] == 1
+    assert found.reliability[2:].max() < 0.05
+
+
+def test_confusion_is_counted_against_the_weighted_truth():
+    _, truth = nested()
+    noisy = truth.copy()
+    noisy[np.flatnonzero(truth)[::4]] = 0
+    found = weigh(Pixels(soft(np.stack([truth, truth, truth])), np.stack([truth, truth, noisy])))
+    assert found.confusion[2] == pytest.approx(np.array([[1, 0], [0.25, 0.75]]), abs=0.01)
+
+
+def test_raters_who_never_disagree_share_the_weight():
+    _, truth = nested()
+    found = weigh(Pixels(soft(np.stack([truth, truth])), np.stack([truth, truth])))
+    assert found.weight.tolist() == pytest.approx([0.5, 0.5])
+
+
+def test_nobody_is_weighed_when_nobody_gave_labels():
+    drawn = soft(np.array([[0, 1], [1, 0]]))
+    found = weigh(Pixels(drawn, np.full((2, 2), MISSING)))
+    assert found.weight.sum() == pytest.approx(1)
+    assert np.isfinite(found.confusion).all()
