@@ -54,7 +54,7 @@ def test_results_of_some_cases_are_reported_on_these(kinds, tmp_path):
 def test_a_run_brings_its_curves_and_its_trust(run):
     (run / "trust.json").write_text('{"summary": "fine", "findings": []}')
     (found,) = read_subject([run]).runs
-    assert found.name == "network auto"
+    assert found.name == "network cm"
     assert found.curves["val_nll"].tolist() == [0.6, 0.5]
     assert found.trust["summary"] == "fine"
 

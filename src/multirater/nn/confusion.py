@@ -21,7 +21,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from multirater.nn.blocks import in_blocks
+from multirater.nn.blocks import BlockFunction, in_blocks
 from multirater.types import MISSING
 
 
@@ -160,7 +160,39 @@ class _PickColumns(torch.autograd.Function):
         return grad, None
 
 
-class PixelConfusion(ConfusionHead):
+class _MapConfusion(ConfusionHead):
+    """Matrices that are made, at every pixel, of maps that are linear in the features.
+
+    Args:
+        n_raters: raters in the data set.
+        n_classes: classes, background included.
+        n_features: channels of the feature map.
+        start: value of each map to start with, (n_maps,).
+        of_block: gives log columns and traces of a block of pixels.
+    """
+
+    def __init__(
+        self, n_raters: int, n_classes: int, n_features: int, start: Tensor, of_block: BlockFunction
+    ) -> None:
+        super().__init__(n_raters, n_classes)
+        self.weight = nn.Parameter(torch.randn(n_raters, len(start), n_features) * 0.01)
+        self.bias = nn.Parameter(start.repeat(n_raters, 1))
+        self._of_block = of_block
+
+    def columns(
+        self,
+        features: Tensor,
+        labels: Tensor,
+        raters: Sequence[int],
+        truth: Tensor | None = None,
+    ) -> Columns:
+        """Return what the labels single out, without keeping any matrix."""
+        chosen = list(raters)
+        weight, bias = self.weight[chosen], self.bias[chosen]
+        return Columns(*in_blocks(self._of_block, features, weight, bias, labels))
+
+
+class PixelConfusion(_MapConfusion):
     """One matrix per rater and pixel, a linear function of the features.
 
     Args:
@@ -173,27 +205,12 @@ class PixelConfusion(ConfusionHead):
     def __init__(
         self, n_raters: int, n_classes: int, n_features: int, diagonal: float = 0.95
     ) -> None:
-        super().__init__(n_raters, n_classes)
-        n_outputs = n_classes * n_classes
-        self.weight = nn.Parameter(torch.randn(n_raters, n_outputs, n_features) * 0.01)
         start = identity_logits(n_classes, diagonal).reshape(-1)
-        self.bias = nn.Parameter(start.repeat(n_raters, 1))
+        super().__init__(n_raters, n_classes, n_features, start, _pixel_columns)
 
     def forward(self, features: Tensor, raters: Sequence[int] | None = None) -> Tensor:
         """Return log matrices (B, R, true, observed, *space)."""
         return functional.log_softmax(self._logits(features, self._wanted(raters)), dim=3)
-
-    def columns(
-        self,
-        features: Tensor,
-        labels: Tensor,
-        raters: Sequence[int],
-        truth: Tensor | None = None,
-    ) -> Columns:
-        """Return what the labels single out, without keeping any matrix."""
-        chosen = list(raters)
-        weight, bias = self.weight[chosen], self.bias[chosen]
-        return Columns(*in_blocks(_pixel_columns, features, weight, bias, labels))
 
     def _logits(self, features: Tensor, raters: list[int]) -> Tensor:
         maps = rater_maps(features, self.weight[raters], self.bias[raters])
@@ -212,7 +229,7 @@ def _pixel_columns(
     return picked, trace
 
 
-class LowRankConfusion(ConfusionHead):
+class LowRankConfusion(_MapConfusion):
     """One matrix per rater and pixel: identity plus a product of two L x rank matrices.
 
     cm[t, o] is proportional to [t = o] + sum_k a[t, k] b[o, k] with positive a and b. The identity
@@ -235,15 +252,13 @@ class LowRankConfusion(ConfusionHead):
         rank: int = 1,
         diagonal: float = 0.95,
     ) -> None:
-        super().__init__(n_raters, n_classes)
-        self.rank = rank
-        n_outputs = 2 * n_classes * rank
-        self.weight = nn.Parameter(torch.randn(n_raters, n_outputs, n_features) * 0.01)
         # Each row starts with 1 on the diagonal and n_classes * rank * size^2 spread evenly.
         spread = (1 - diagonal) * n_classes / max(n_classes * diagonal - 1, 1e-3)
         size = (spread / (n_classes * rank)) ** 0.5
-        start = torch.full((n_raters, n_outputs), size).expm1().log()
-        self.bias = nn.Parameter(start)
+        start = torch.full((2 * n_classes * rank,), size).expm1().log()
+        of_block = partial(_low_rank_columns, rank=rank)
+        super().__init__(n_raters, n_classes, n_features, start, of_block)
+        self.rank = rank
 
     def forward(self, features: Tensor, raters: Sequence[int] | None = None) -> Tensor:
         """Return log matrices (B, R, true, observed, *space)."""
@@ -255,19 +270,6 @@ class LowRankConfusion(ConfusionHead):
             self.n_classes, self.n_classes, *([1] * (features.ndim - 2))
         )
         return (product / product.sum(3, keepdim=True)).log()
-
-    def columns(
-        self,
-        features: Tensor,
-        labels: Tensor,
-        raters: Sequence[int],
-        truth: Tensor | None = None,
-    ) -> Columns:
-        """Return what the labels single out, without building any L x L matrix."""
-        chosen = list(raters)
-        weight, bias = self.weight[chosen], self.bias[chosen]
-        function = partial(_low_rank_columns, rank=self.rank)
-        return Columns(*in_blocks(function, features, weight, bias, labels))
 
 
 def _factors(features: Tensor, weight: Tensor, bias: Tensor, rank: int) -> tuple[Tensor, Tensor]:

@@ -80,7 +80,7 @@ def test_a_run(study, tmp_path):
     (tmp_path / "origin.json").write_text(json.dumps({"data": str(study)}))
     table = pd.DataFrame({"epoch": [0, 1], "train_nll": [0.5, 0.4], "val_nll": [0.6, 0.5]})
     table.to_csv(tmp_path / "curves.csv", index=False)
-    assert "curves-network auto" in _drawn([tmp_path])
+    assert "curves-network cm" in _drawn([tmp_path])
 
 
 def test_class_labels(tmp_path):
