@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from multirater.nn.losses import drawn_nll, plain_nll
-from multirater.nn.segmenter import Labelled, Outputs, RaterLoss, Segmenter
+from multirater.nn.rater_network import Labelled, Outputs, RaterLoss, RaterNetwork
 from multirater.types import MISSING
 
 LARGEST_JURY = 12
@@ -27,7 +27,7 @@ _TRUTH_COUNTS = 2.0
 """How much the truth's loss counts beside that of the raters."""
 
 
-class JurySegmenter(Segmenter):
+class JuryNetwork(RaterNetwork):
     """Backbone, one head per rater, and a truth head that learns their weighted verdict.
 
     The heads are linear in the features: a common one, plus each rater's deviation from it.

@@ -81,7 +81,7 @@ def describe_run(folder: Path, dataset: Dataset) -> None:
             tuple(case.name for case in cases),
             dataset.raters,
             predictor.data.classes,
-            predictor.segmenter.followed,
+            predictor.network.followed,
         )
     )
     trust.write(folder / "trust.json")
@@ -90,7 +90,7 @@ def describe_run(folder: Path, dataset: Dataset) -> None:
 
 def _asked(predictor: Predictor, case: Case) -> Sequence[int]:
     """Return the raters to predict: some, where the case's own labels cannot disagree."""
-    if len(case.labels) > 1 or not predictor.segmenter.knows_raters:
+    if len(case.labels) > 1 or not predictor.network.knows_raters:
         return ()
     return range(min(len(predictor.data.raters), _ASKED))
 

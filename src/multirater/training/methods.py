@@ -15,9 +15,9 @@ from multirater.nn.confusion import (
     OracleConfusion,
     PixelConfusion,
 )
-from multirater.nn.jury import JurySegmenter
+from multirater.nn.jury import JuryNetwork
 from multirater.nn.prob_unet import ProbabilisticUNet
-from multirater.nn.segmenter import RaterSegmenter, Segmenter, SeparateSegmenters
+from multirater.nn.rater_network import ConfusionNetwork, RaterNetwork, SeparateNetworks
 from multirater.training import jury
 from multirater.training.config import TrainConfig
 from multirater.training.targets import Prepare, as_they_are, fused, on_truth
@@ -33,7 +33,7 @@ class Shape:
     ndim: int
 
 
-Build: TypeAlias = Callable[[TrainConfig, Shape], Segmenter]
+Build: TypeAlias = Callable[[TrainConfig, Shape], RaterNetwork]
 
 
 def _none(_: TrainConfig) -> int:
@@ -60,11 +60,11 @@ class Method:
     warmup_competes: bool = True
 
 
-def _plain(config: TrainConfig, shape: Shape) -> Segmenter:
-    return _segmenter(config, shape, None)
+def _plain(config: TrainConfig, shape: Shape) -> RaterNetwork:
+    return _confusion_network(config, shape, None)
 
 
-def _with_confusion(config: TrainConfig, shape: Shape) -> Segmenter:
+def _with_confusion(config: TrainConfig, shape: Shape) -> RaterNetwork:
     sizes = (shape.n_raters, shape.n_classes)
     head: ConfusionHead
     if config.confusion == "global":
@@ -73,15 +73,15 @@ def _with_confusion(config: TrainConfig, shape: Shape) -> Segmenter:
         head = LowRankConfusion(*sizes, config.n_features, config.rank)
     else:
         head = PixelConfusion(*sizes, config.n_features)
-    return _segmenter(config, shape, head)
+    return _confusion_network(config, shape, head)
 
 
-def _with_oracle(config: TrainConfig, shape: Shape) -> Segmenter:
-    return _segmenter(config, shape, OracleConfusion(shape.n_raters, shape.n_classes))
+def _with_oracle(config: TrainConfig, shape: Shape) -> RaterNetwork:
+    return _confusion_network(config, shape, OracleConfusion(shape.n_raters, shape.n_classes))
 
 
-def _jury(config: TrainConfig, shape: Shape) -> Segmenter:
-    return JurySegmenter(
+def _jury(config: TrainConfig, shape: Shape) -> RaterNetwork:
+    return JuryNetwork(
         _backbone(config, shape),
         n_features=config.n_features,
         n_raters=shape.n_raters,
@@ -90,11 +90,13 @@ def _jury(config: TrainConfig, shape: Shape) -> Segmenter:
     )
 
 
-def _separate(config: TrainConfig, shape: Shape) -> Segmenter:
-    return SeparateSegmenters([_segmenter(config, shape, None) for _ in range(shape.n_raters)])
+def _separate(config: TrainConfig, shape: Shape) -> RaterNetwork:
+    return SeparateNetworks(
+        [_confusion_network(config, shape, None) for _ in range(shape.n_raters)]
+    )
 
 
-def _prob_unet(config: TrainConfig, shape: Shape) -> Segmenter:
+def _prob_unet(config: TrainConfig, shape: Shape) -> RaterNetwork:
     return ProbabilisticUNet(
         _backbone(config, shape),
         n_features=config.n_features,
@@ -116,10 +118,10 @@ def _backbone(config: TrainConfig, shape: Shape) -> FeatureNetwork:
     )
 
 
-def _segmenter(
+def _confusion_network(
     config: TrainConfig, shape: Shape, confusion: ConfusionHead | None
-) -> RaterSegmenter:
-    return RaterSegmenter(
+) -> ConfusionNetwork:
+    return ConfusionNetwork(
         _backbone(config, shape),
         n_features=config.n_features,
         n_classes=shape.n_classes,

@@ -30,13 +30,13 @@ from multirater.errors import Fault, InputError
 from multirater.io.atomic import replacing
 from multirater.io.origin import write_origin
 from multirater.io.survey import Survey, survey
-from multirater.nn.segmenter import Segmenter
+from multirater.nn.rater_network import RaterNetwork
 from multirater.training.callbacks import BestEpoch, Curves, StopEarly, StopWhenDiverged
 from multirater.training.config import TrainConfig, read_config, write_config
 from multirater.training.data import RaterData
 from multirater.training.jury import WeighRaters
 from multirater.training.methods import Shape, training_method
-from multirater.training.module import SegmentationModule
+from multirater.training.module import RaterModule
 from multirater.types import Classes, Dataset, LabelClass
 
 CONFIG, DATA, CHECKPOINTS, CURVES = "config.json", "data.json", "checkpoints", "curves.csv"
@@ -132,8 +132,8 @@ def _fit(found: Survey, target: Path, config: TrainConfig) -> Run:
     if _is_first_process():
         _write_data(described, target / DATA)
     warmup = method.warmup_epochs(config)
-    module = SegmentationModule(
-        build_segmenter(config, described),
+    module = RaterModule(
+        build_network(config, described),
         config,
         warmup_epochs=warmup,
         class_weight=_class_weight(found, config),
@@ -237,7 +237,7 @@ def _write_data(data: RunData, path: Path) -> None:
         temporary.write_text(json.dumps(asdict(data), indent=2) + "\n", encoding="utf-8")
 
 
-def read_run(folder: str | Path) -> tuple[TrainConfig, RunData, Segmenter]:
+def read_run(folder: str | Path) -> tuple[TrainConfig, RunData, RaterNetwork]:
     """Read settings, data description and the best network of a run."""
     target = Path(folder)
     _require_run(target)
@@ -245,17 +245,17 @@ def read_run(folder: str | Path) -> tuple[TrainConfig, RunData, Segmenter]:
     stored = json.loads((target / DATA).read_text(encoding="utf-8"))
     listed: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in stored.items()}
     data = RunData(**listed)
-    segmenter = build_segmenter(config, data)
+    network = build_network(config, data)
     checkpoint = target / CHECKPOINTS / "best.ckpt"
     if not checkpoint.exists():
         raise InputError(Fault("has no trained network yet", file=str(target)))
     state = torch.load(checkpoint, map_location="cpu", weights_only=False)["state_dict"]
-    prefix = "segmenter."
-    segmenter.load_state_dict({key.removeprefix(prefix): value for key, value in state.items()})
-    return config, data, segmenter.eval()
+    prefix = "network."
+    network.load_state_dict({key.removeprefix(prefix): value for key, value in state.items()})
+    return config, data, network.eval()
 
 
-def build_segmenter(config: TrainConfig, data: RunData) -> Segmenter:
+def build_network(config: TrainConfig, data: RunData) -> RaterNetwork:
     """Build the network of a run, with fresh weights."""
     shape = Shape(len(data.raters), len(data.classes), data.n_channels, data.ndim)
     return training_method(config.method).build(config, shape)

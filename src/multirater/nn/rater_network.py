@@ -1,7 +1,8 @@
-"""Segmentation networks that learn from raters: what training and prediction need of them.
+"""Networks that learn from raters: what training and prediction need of them.
 
-A segmenter gives the loss of a group of cases that the same raters labelled, and for new images
-the probability of the truth and of what each rater would draw.
+A network gives the loss of a group of cases, and for new images the probability of the truth and of
+what each rater would say. Labels have a space: the pixels of an image, or none at all, `space ==
+()`, when a label is one class for the whole image. All code here serves both.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class Labelled:
 
 @dataclass(frozen=True)
 class Outputs:
-    """What a segmenter says of images.
+    """What a network says of images.
 
     Attributes:
         truth: probability (B, L, *space).
@@ -69,7 +70,7 @@ class Outputs:
     cm: Tensor | None = None
 
 
-class Segmenter(nn.Module):
+class RaterNetwork(nn.Module):
     """What every method's network can do."""
 
     def features(self, image: Tensor) -> Tensor:
@@ -99,22 +100,22 @@ class Segmenter(nn.Module):
         return ()
 
 
-def batch_loss(segmenter: Segmenter, image: Tensor, groups: Sequence[Labelled]) -> RaterLoss:
+def batch_loss(network: RaterNetwork, image: Tensor, groups: Sequence[Labelled]) -> RaterLoss:
     """Return the mean loss over all labels of a batch, whoever gave them.
 
     Args:
-        segmenter: the network.
+        network: the network.
         image: (B, channels, *space).
         groups: the labels of the first cases, then of the next, and so on: cases without labels
             come last. In this order the features are cut apart without a copy.
     """
-    features = segmenter.features(image)
+    features = network.features(image)
     sizes = [len(group.labels) for group in groups]
     parts = features.split([*sizes, len(features) - sum(sizes)])  # type: ignore[no-untyped-call]
     nll, trace, truth = features.new_zeros(()), features.new_zeros(()), features.new_zeros(())
     n_labels = sum(group.labels.shape[0] * group.labels.shape[1] for group in groups)
     for part, group, size in zip(parts, groups, sizes, strict=False):
-        loss = segmenter.loss(part, group)
+        loss = network.loss(part, group)
         share = size * group.labels.shape[1] / max(n_labels, 1)
         nll, trace = nll + loss.nll * share, trace + loss.trace * share
         truth = truth + loss.truth * (size / sum(sizes))
@@ -124,7 +125,7 @@ def batch_loss(segmenter: Segmenter, image: Tensor, groups: Sequence[Labelled]) 
     return RaterLoss(nll, trace, truth)
 
 
-class RaterSegmenter(Segmenter):
+class ConfusionNetwork(RaterNetwork):
     """Backbone, truth head and rater head.
 
     Args:
@@ -184,14 +185,14 @@ class RaterSegmenter(Segmenter):
         return [] if self.confusion is None else list(self.confusion.parameters())
 
 
-class SeparateSegmenters(Segmenter):
+class SeparateNetworks(RaterNetwork):
     """One network per rater, trained on their labels alone; the truth is their mean.
 
     Args:
         networks: by position in the data set's raters, each without confusion matrices.
     """
 
-    def __init__(self, networks: Sequence[RaterSegmenter]) -> None:
+    def __init__(self, networks: Sequence[ConfusionNetwork]) -> None:
         super().__init__()
         self.networks = nn.ModuleList(networks)
 
@@ -217,5 +218,5 @@ class SeparateSegmenters(Segmenter):
 
     def _log_truth(self, rater: int, image: Tensor) -> Tensor:
         network = self.networks[rater]
-        assert isinstance(network, RaterSegmenter)
+        assert isinstance(network, ConfusionNetwork)
         return network.log_truth(network.features(image))
