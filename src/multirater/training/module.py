@@ -49,13 +49,14 @@ class RaterModule(lightning.LightningModule):
         torch.manual_seed(hash((self.config.seed, self.current_epoch, self.global_rank)) % 2**31)
 
     def training_step(self, batch: Batch, _: int) -> Tensor:
-        """Likelihood of the labels, plus the weighted trace once the matrices learn."""
+        """Likelihood of the labels and of the truth, and the weighted trace.
+
+        While matrices do not learn, their trace is a number without a gradient.
+        """
         losses = self._losses(batch)
         self._log("train_nll", losses.nll, batch)
         self._log("train_trace", losses.trace, batch)
-        if self.is_warming_up or not self.network.confusion_parameters():
-            return losses.nll + losses.truth
-        return losses.nll + self.config.trace_weight * losses.trace
+        return losses.nll + losses.truth + self.config.trace_weight * losses.trace
 
     def validation_step(self, batch: Batch, _: int) -> None:
         """Held-out likelihood of the raters' labels: what chooses the epoch, without truth."""

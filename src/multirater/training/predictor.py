@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from multirater.errors import Fault, InputError
+from multirater.io.grid import size_text
 from multirater.nn.rater_network import RaterNetwork
 from multirater.training.run import read_run
 from multirater.training.samples import normalise
@@ -140,6 +141,14 @@ class Predictor:
             raise InputError(
                 Fault(f"{len(image)} channels", expected=f"{self.data.n_channels}, as in training")
             )
+        if self.data.kind == "classes" and image.shape[1:] != self.data.space:
+            raise InputError(
+                Fault(
+                    f"image has size {size_text(image.shape[1:])}",
+                    expected=f"{size_text(self.data.space)}, as in training",
+                    fix="bring the image to this size, by resizing or padding",
+                )
+            )
         return normalise(np.asarray(image))
 
     def _predictions(
@@ -149,7 +158,9 @@ class Predictor:
         network = _Channels(self.network, raters)
         batch = torch.from_numpy(np.stack(images))
         with torch.inference_mode():
-            if self.config.view == "slices":
+            if self.data.kind == "classes":
+                output = network(batch)
+            elif self.config.view == "slices":
                 output = self._sliced(network, batch)
             else:
                 output = self._windowed(network, batch)
