@@ -120,7 +120,7 @@ def test_of_many_raters_only_the_heaviest_are_asked():
 
 
 def test_errors_that_do_not_depend_on_the_place_are_the_overall_matrix():
-    made = weighed(segmenter(), [0.5, 0.3, 0.2], locality=[1.0, 0.0, 1.0])
+    made = weighed(network(), [0.5, 0.3, 0.2], locality=[1.0, 0.0, 1.0])
     found = made.outputs(torch.randn(1, 4, 5, 5), [0, 1])
     assert torch.allclose(found.cm[:, 1], torch.tensor(0.5))
     assert not torch.allclose(found.cm[:, 0], torch.tensor(0.5))
