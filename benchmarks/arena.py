@@ -116,7 +116,7 @@ def _matrices(
             is_local = method == "spatial-staple"
             local = (local_confusion(drawn, fused.probability) for drawn in labels.array)
             yield case, local if is_local else fused.cm
-    elif predictor.segmenter.knows_raters:
+    elif predictor.network.knows_raters:
         wanted = predictor.of_cases(cases, lambda case: [raters.index(r) for r in case.labels])
         for each in wanted:
             yield each.case, each.prediction.confusion

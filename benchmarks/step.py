@@ -24,7 +24,7 @@ import torch
 from fusion import status_bytes
 from multirater.nn.backbone import build_backbone, n_parameters
 from multirater.nn.confusion import GlobalConfusion, LowRankConfusion, PixelConfusion
-from multirater.nn.segmenter import Labelled, RaterSegmenter, batch_loss
+from multirater.nn.rater_network import ConfusionNetwork, Labelled, batch_loss
 
 N_FEATURES = 32
 ROWS = (
@@ -37,11 +37,11 @@ ROWS = (
 )
 
 
-def build(n_classes: int, confusion=None) -> RaterSegmenter:
+def build(n_classes: int, confusion=None) -> ConfusionNetwork:
     """The default U-Net with a rater head."""
     torch.manual_seed(0)
     backbone = build_backbone("unet", ndim=2, n_channels=1, n_features=N_FEATURES)
-    return RaterSegmenter(
+    return ConfusionNetwork(
         backbone, n_features=N_FEATURES, n_classes=n_classes, ndim=2, confusion=confusion
     )
 
@@ -52,13 +52,13 @@ def labels_of(batch: int, n_labels: int, size: int, n_classes: int) -> torch.Ten
     return torch.randint(0, n_classes, (batch, n_labels, size, size), generator=generator)
 
 
-def total_loss(model: RaterSegmenter, image, groups) -> torch.Tensor:
+def total_loss(model: ConfusionNetwork, image, groups) -> torch.Tensor:
     """Likelihood and trace of labels grouped by who gave them, as in training."""
     loss = batch_loss(model, image, groups)
     return loss.nll + 0.01 * loss.trace
 
 
-def step(model: RaterSegmenter, image, groups, optimizer) -> None:
+def step(model: ConfusionNetwork, image, groups, optimizer) -> None:
     """One step of training."""
     optimizer.zero_grad(set_to_none=True)
     total_loss(model, image, groups).backward()
@@ -95,7 +95,7 @@ def compare(kinds: dict[str, Callable[[], None]], repeats: int) -> dict[str, flo
 
 
 def group(raters, labels: torch.Tensor) -> Labelled:
-    """Labels of some raters, as training hands them to a segmenter."""
+    """Labels of some raters, as training hands them to a network."""
     truth = torch.full_like(labels[:, 0], -1)
     return Labelled(labels, raters, truth, None, True, "marginal")
 
@@ -119,7 +119,7 @@ def plain(batch: int, size: int, n_classes: int) -> list[Labelled]:
     return [group((0,), labels_of(batch, 1, size, n_classes))]
 
 
-def setup(name: str, batch: int, size: int) -> tuple[RaterSegmenter, list[Labelled]]:
+def setup(name: str, batch: int, size: int) -> tuple[ConfusionNetwork, list[Labelled]]:
     """Network and labels of a row of the table."""
     n_classes, n_raters = 4, 200 if "200" in name else 5
     heads = {

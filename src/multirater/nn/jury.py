@@ -15,7 +15,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from multirater.nn.losses import drawn_nll, plain_nll
-from multirater.nn.segmenter import Labelled, Outputs, RaterLoss, Segmenter
+from multirater.nn.rater_network import Labelled, Outputs, RaterLoss, RaterNetwork
+from multirater.nn.raters import pointwise
 from multirater.types import MISSING
 
 LARGEST_JURY = 12
@@ -27,7 +28,7 @@ _TRUTH_COUNTS = 2.0
 """How much the truth's loss counts beside that of the raters."""
 
 
-class JurySegmenter(Segmenter):
+class JuryNetwork(RaterNetwork):
     """Backbone, one head per rater, and a truth head that learns their weighted verdict.
 
     The heads are linear in the features: a common one, plus each rater's deviation from it.
@@ -49,10 +50,9 @@ class JurySegmenter(Segmenter):
         self, backbone: nn.Module, *, n_features: int, n_raters: int, n_classes: int, ndim: int
     ) -> None:
         super().__init__()
-        convolution = nn.Conv2d if ndim == 2 else nn.Conv3d
         self.backbone = backbone
-        self.truth_head = convolution(n_features, n_classes, kernel_size=1)
-        self.common_head = convolution(n_features, n_classes, kernel_size=1)
+        self.truth_head = pointwise(n_features, n_classes, ndim)
+        self.common_head = pointwise(n_features, n_classes, ndim)
         self.deviation = nn.Parameter(torch.zeros(n_raters, n_classes, n_features))
         self.offset = nn.Parameter(torch.zeros(n_raters, n_classes))
         self.register_buffer("weight", torch.full((n_raters,), 1 / n_raters))
@@ -88,6 +88,7 @@ class JurySegmenter(Segmenter):
         Until raters are weighed, the truth head learns from all labels alike, without a say in the
         features.
         """
+        assert not isinstance(labelled.raters, Tensor)
         labels, class_weight = labelled.labels, labelled.class_weight
         log_drawn = self.log_drawn(features, labelled.raters)
         nll = drawn_nll(log_drawn, labels, class_weight)

@@ -37,11 +37,11 @@ import torch
 from lightning.pytorch.callbacks import Callback
 from torch import Tensor
 
-from multirater.nn.jury import JurySegmenter
+from multirater.nn.jury import JuryNetwork
 from multirater.training.batches import collate
 from multirater.training.config import TrainConfig
 from multirater.training.data import RaterData
-from multirater.training.module import SegmentationModule
+from multirater.training.module import RaterModule
 from multirater.training.weighing import Pixels, weigh
 from multirater.types import MISSING
 
@@ -67,18 +67,18 @@ class WeighRaters(Callback):
         self, trainer: lightning.Trainer, module: lightning.LightningModule
     ) -> None:
         """Look at some training cases."""
-        assert isinstance(module, SegmentationModule)
-        segmenter = module.segmenter
-        if module.is_warming_up or not isinstance(segmenter, JurySegmenter):
+        assert isinstance(module, RaterModule)
+        network = module.network
+        if module.is_warming_up or not isinstance(network, JuryNetwork):
             return
         data = trainer.datamodule  # type: ignore[attr-defined]
         assert isinstance(data, RaterData)
-        was_training = segmenter.training
-        segmenter.eval()
-        pixels = some_pixels(segmenter, data, module.current_epoch, module.device)
-        segmenter.train(was_training)
+        was_training = network.training
+        network.eval()
+        pixels = some_pixels(network, data, module.current_epoch, module.device)
+        network.train(was_training)
         found = weigh(pixels)
-        segmenter.take_weights(
+        network.take_weights(
             *(
                 torch.as_tensor(each, dtype=torch.float32, device=module.device)
                 for each in (found.weight, found.reliability, found.confusion)
@@ -87,23 +87,21 @@ class WeighRaters(Callback):
 
 
 @torch.no_grad()
-def some_pixels(
-    segmenter: JurySegmenter, data: RaterData, epoch: int, device: torch.device
-) -> Pixels:
+def some_pixels(network: JuryNetwork, data: RaterData, epoch: int, device: torch.device) -> Pixels:
     """Predict all raters at random pixels of some training cases.
 
     Args:
-        segmenter: the network.
+        network: the network.
         data: its training cases; some of every rater are looked at.
         epoch: chooses cases and pixels, with the seed of the run.
         device: of the network.
     """
     random = np.random.default_rng([data.config.seed, epoch, 2])
-    n_raters, n_classes = segmenter.offset.shape
+    n_raters, n_classes = network.offset.shape
     chosen = _chosen_samples(data, random)
     most = max(_NUMBERS // (n_raters * n_classes * len(chosen)), 16)
     parts = [
-        _pixels_of(segmenter, data, (epoch, index), min(most, _PIXELS_PER_CASE), random, device)
+        _pixels_of(network, data, (epoch, index), min(most, _PIXELS_PER_CASE), random, device)
         for index in chosen
     ]
     return Pixels(
@@ -113,7 +111,7 @@ def some_pixels(
 
 
 def _pixels_of(
-    segmenter: JurySegmenter,
+    network: JuryNetwork,
     data: RaterData,
     key: tuple[int, int],
     most: int,
@@ -121,19 +119,19 @@ def _pixels_of(
     device: torch.device,
 ) -> Pixels:
     sample = data.training[key]
-    features = segmenter.features(collate([sample]).image.to(device)).flatten(2)
+    features = network.features(collate([sample]).image.to(device)).flatten(2)
     place = random.permutation(features.shape[2])[:most]
-    n_raters = len(segmenter.offset)
-    at_place = _as_image(features[:, :, torch.from_numpy(place).to(device)], segmenter)
-    drawn = segmenter.log_drawn(at_place, range(n_raters)).exp().flatten(3)[0]
+    n_raters = len(network.offset)
+    at_place = _as_image(features[:, :, torch.from_numpy(place).to(device)], network)
+    drawn = network.log_drawn(at_place, range(n_raters)).exp().flatten(3)[0]
     labels = np.full((n_raters, len(place)), MISSING, dtype=np.int64)
     labels[list(sample.raters)] = sample.labels.reshape(len(sample.raters), -1)[:, place]
     return Pixels(drawn.transpose(1, 2).double().cpu().numpy(), labels)
 
 
-def _as_image(features: Tensor, segmenter: JurySegmenter) -> Tensor:
+def _as_image(features: Tensor, network: JuryNetwork) -> Tensor:
     """Shape (1, n_features, n_pixels) as an image that the heads' convolutions take."""
-    ndim = segmenter.truth_head.weight.ndim - 2
+    ndim = network.truth_head.weight.ndim - 2
     return features.reshape(*features.shape, *(1 for _ in range(ndim - 1)))
 
 

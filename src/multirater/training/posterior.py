@@ -96,7 +96,7 @@ def fuse_by_network(
         overwrite: replace an earlier fusion.
     """
     fuser = NetworkFuser(run)
-    if not fuser.predictor.segmenter.knows_raters:
+    if not fuser.predictor.network.knows_raters:
         raise InputError(
             Fault(
                 f"a network of method {fuser.predictor.config.method} knows no raters",
