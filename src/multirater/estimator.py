@@ -135,16 +135,15 @@ class RaterClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:  # noqa: N803
         """Return the most probable true class of each item, (n,)."""
-        return np.asarray(self.classes_[self.predict_proba(X).argmax(1)])
+        best = self.predict_proba(X).argmax(1)
+        return np.asarray(self.classes_[best])
 
     def _items(self, X: ArrayLike, *, reset: bool) -> NDArray[Any]:  # noqa: N803
-        items = validate_data(
-            self, X, reset=reset, dtype="numeric", allow_nd=True, ensure_2d=np.ndim(X) < 3
-        )
+        items = validate_data(self, X, reset=reset, allow_nd=True)
         if items.ndim not in (2, 4, 5):
             raise ValueError(
-                f"X has {items.ndim} axes {items.shape}; expected (n, features), or (n, channels, "
-                "*space) with two or three axes of space"
+                f"X has {items.ndim} axes, {items.shape}; expected (n, features), or (n, channels, "
+                "*space) with two or three axes of space. Reshape your data"
             )
         if reset:
             self._item_shape = items.shape[1:]
