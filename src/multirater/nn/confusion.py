@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from multirater.nn.blocks import BlockFunction, in_blocks
-from multirater.nn.raters import Raters
+from multirater.nn.raters import Raters, for_raters
 from multirater.types import MISSING
 
 _LEAST = 1e-7
@@ -98,6 +98,21 @@ def columns_of(log_cm: Tensor, labels: Tensor) -> Columns:
     )
 
 
+def columns_of_table(log_cm: Tensor, labels: Tensor, raters: Raters) -> Columns:
+    """Pick from one log matrix per rater (n_raters, true, observed) what labels single out.
+
+    Args:
+        log_cm: of all raters.
+        labels: (B, R, *space), -1 where missing.
+        raters: who gave them.
+    """
+    if not isinstance(raters, Tensor):
+        return columns_of(for_raters(log_cm, raters, labels.ndim - 2), labels)
+    picked = log_cm.transpose(1, 2)[raters, labels.clamp(min=0)]
+    trace = torch.diagonal(log_cm, dim1=1, dim2=2).exp().sum(-1)
+    return Columns(picked.masked_fill((labels == MISSING)[:, :, None], 0.0), trace[raters])
+
+
 class GlobalConfusion(ConfusionHead):
     """One matrix per rater, the same at every pixel of every image.
 
@@ -134,10 +149,7 @@ class GlobalConfusion(ConfusionHead):
             return super().columns(features, labels, raters, truth)
         # No more matrices are made than raters gave labels.
         present, place = torch.unique(raters, return_inverse=True)
-        log_cm = self.log_matrices(self.logits[present])
-        picked = log_cm.transpose(1, 2)[place, labels.clamp(min=0)]
-        trace = torch.diagonal(log_cm, dim1=1, dim2=2).exp().sum(-1)
-        return Columns(picked.masked_fill((labels == MISSING)[:, :, None], 0.0), trace[place])
+        return columns_of_table(self.log_matrices(self.logits[present]), labels, place)
 
     def log_matrices(self, logits: Tensor) -> Tensor:
         """Normalise the rows of (..., true, observed)."""

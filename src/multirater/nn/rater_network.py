@@ -7,7 +7,7 @@ what each rater would say. Labels have a space: the pixels of an image, or none 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -16,7 +16,7 @@ from torch.nn import functional
 
 from multirater.nn.confusion import ConfusionHead, GlobalConfusion
 from multirater.nn.losses import Likelihood, columns_nll, mean_trace, plain_nll
-from multirater.nn.raters import Raters, pointwise
+from multirater.nn.raters import Raters, for_raters, pointwise
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class RaterNetwork(nn.Module):
     @property
     def knows_raters(self) -> bool:
         """Whether the network has confusion matrices of raters."""
-        return bool(self.confusion_parameters())
+        return bool(self.confusion_parameters()) or self.matrices is not None
 
     @property
     def matrices(self) -> Tensor | None:
@@ -110,25 +110,36 @@ class RaterNetwork(nn.Module):
         return ()
 
 
+def batch_parts(features: Tensor, groups: Sequence[Labelled]) -> Iterator[tuple[Tensor, Labelled]]:
+    """Yield each group of a batch with the features of its cases, which are cut without a copy.
+
+    Args:
+        features: of all cases, (B, ...).
+        groups: the labels of the first cases, then of the next, and so on: cases without labels
+            come last.
+    """
+    sizes = [len(group.labels) for group in groups]
+    parts = features.split([*sizes, len(features) - sum(sizes)])  # type: ignore[no-untyped-call]
+    yield from zip(parts, groups, strict=False)
+
+
 def batch_loss(network: RaterNetwork, image: Tensor, groups: Sequence[Labelled]) -> RaterLoss:
     """Return the mean loss over all labels of a batch, whoever gave them.
 
     Args:
         network: the network.
         image: (B, channels, *image space).
-        groups: the labels of the first cases, then of the next, and so on: cases without labels
-            come last. In this order the features are cut apart without a copy.
+        groups: the labels, in the order of `batch_parts`.
     """
     features = network.features(image)
-    sizes = [len(group.labels) for group in groups]
-    parts = features.split([*sizes, len(features) - sum(sizes)])  # type: ignore[no-untyped-call]
     nll, trace, truth = features.new_zeros(()), features.new_zeros(()), features.new_zeros(())
     n_labels = sum(group.labels.shape[0] * group.labels.shape[1] for group in groups)
-    for part, group, size in zip(parts, groups, sizes, strict=False):
+    n_cases = sum(len(group.labels) for group in groups)
+    for part, group in batch_parts(features, groups):
         loss = network.loss(part, group)
-        share = size * group.labels.shape[1] / max(n_labels, 1)
+        share = len(part) * group.labels.shape[1] / max(n_labels, 1)
         nll, trace = nll + loss.nll * share, trace + loss.trace * share
-        truth = truth + loss.truth * (size / sum(sizes))
+        truth = truth + loss.truth * (len(part) / n_cases)
     if not groups:
         # A batch without labels still touches the network: every process takes the same steps.
         nll = features.sum() * 0.0
@@ -157,6 +168,25 @@ class TruthNetwork(RaterNetwork):
     def log_truth(self, features: Tensor) -> Tensor:
         """Return the log probability of the truth, (B, L, *space)."""
         return functional.log_softmax(self.truth_head(features), dim=1)
+
+    def outputs(self, image: Tensor, raters: Sequence[int] = ()) -> Outputs:
+        """Predict the truth; nothing is known of raters."""
+        return Outputs(self.log_truth(self.features(image)).exp())
+
+
+def through(matrices: Tensor, truth: Tensor, raters: Sequence[int]) -> Outputs:
+    """Predict raters from the truth, by one confusion matrix each.
+
+    Args:
+        matrices: (n_raters, true, observed).
+        truth: probability (B, L, *space).
+        raters: those asked for.
+    """
+    if not raters:
+        return Outputs(truth)
+    cm = for_raters(matrices, raters, truth.ndim - 2)
+    cm = cm.expand(len(truth), *cm.shape[1:4], *truth.shape[2:])
+    return Outputs(truth, torch.einsum("bt...,brto...->bro...", truth, cm), cm)
 
 
 class ConfusionNetwork(TruthNetwork):

@@ -12,7 +12,9 @@ from typing import TypeAlias
 from torch import nn
 
 from multirater.errors import Fault, InputError
+from multirater.nn.agg_net import AggregationNetwork
 from multirater.nn.backbone import build_backbone
+from multirater.nn.bootstrap import BootstrapNetwork
 from multirater.nn.classifier_backbone import build_classifier_backbone
 from multirater.nn.confusion import (
     ConfusionHead,
@@ -22,9 +24,13 @@ from multirater.nn.confusion import (
     PixelConfusion,
     RaterConfusion,
 )
+from multirater.nn.crowd_layer import CrowdLayerNetwork
+from multirater.nn.em import GeneralizedEM, ModelBootstrappedEM
 from multirater.nn.jury import JuryNetwork
+from multirater.nn.max_mig import MaxMigNetwork
 from multirater.nn.prob_unet import ProbabilisticUNet
 from multirater.nn.rater_network import ConfusionNetwork, RaterNetwork, SeparateNetworks
+from multirater.nn.weighted_doctors import WeightedDoctorNet
 from multirater.training import jury
 from multirater.training.config import TrainConfig
 from multirater.training.targets import Prepare, as_they_are, fused, on_truth
@@ -110,11 +116,25 @@ def _with_oracle(config: TrainConfig, shape: Shape) -> RaterNetwork:
     return _confusion_network(config, shape, OracleConfusion(shape.n_raters, shape.n_classes))
 
 
-def _jury(config: TrainConfig, shape: Shape) -> RaterNetwork:
-    return JuryNetwork(
+def _of_raters(network: Callable[..., RaterNetwork]) -> Build:
+    """Return what builds a network of the usual parts, with something for each rater."""
+
+    def build(config: TrainConfig, shape: Shape) -> RaterNetwork:
+        return network(
+            _backbone(config, shape),
+            n_features=config.n_features,
+            n_raters=shape.n_raters,
+            n_classes=shape.n_classes,
+            ndim=shape.ndim,
+        )
+
+    return build
+
+
+def _bootstrap(config: TrainConfig, shape: Shape) -> RaterNetwork:
+    return BootstrapNetwork(
         _backbone(config, shape),
         n_features=config.n_features,
-        n_raters=shape.n_raters,
         n_classes=shape.n_classes,
         ndim=shape.ndim,
     )
@@ -172,8 +192,16 @@ def _confusion_network(
 
 _CM = Method(as_they_are, _with_confusion, lambda config: config.warmup_epochs)
 
+_BY_RATER: dict[str, Method] = {
+    "wdn": Method(as_they_are, _of_raters(WeightedDoctorNet)),
+    "crowd-layer": Method(as_they_are, _of_raters(CrowdLayerNetwork)),
+    "agg-net": Method(as_they_are, _of_raters(AggregationNetwork), lambda _: 1),
+    "max-mig": Method(as_they_are, _of_raters(MaxMigNetwork)),
+}
+"""Methods of others that serve drawings and class labels alike."""
+
 _FOR_MASKS: dict[str, Method] = {
-    "auto": Method(as_they_are, _jury, jury.warmup_epochs, warmup_competes=False),
+    "auto": Method(as_they_are, _of_raters(JuryNetwork), jury.warmup_epochs, warmup_competes=False),
     "cm": _CM,
     # Cross-entropy with the mean of the labels is the mean of the cross-entropies.
     "mean": Method(as_they_are, _plain),
@@ -182,6 +210,7 @@ _FOR_MASKS: dict[str, Method] = {
     "spatial-staple": Method(fused("spatial-staple"), _plain),
     "separate": Method(as_they_are, _separate),
     "prob-unet": Method(as_they_are, _prob_unet),
+    **_BY_RATER,
     "oracle": Method(as_they_are, _with_oracle, with_truth=True),
     "truth": Method(on_truth, _plain),
 }
@@ -190,10 +219,14 @@ _FOR_MASKS: dict[str, Method] = {
 _FOR_CLASSES: dict[str, Method] = {
     "auto": _CM,
     "cm": _CM,
+    "gem": Method(as_they_are, _of_raters(GeneralizedEM)),
+    "mbem": Method(as_they_are, _of_raters(ModelBootstrappedEM)),
+    **_BY_RATER,
     "mean": Method(as_they_are, _plain),
     "majority": Method(fused("majority-vote"), _plain),
     "dawid-skene": Method(fused("dawid-skene"), _plain),
     "single-cm": Method(fused("majority-vote"), _with_confusion),
+    "soft-bootstrap": Method(fused("majority-vote"), _bootstrap),
     "truth": Method(on_truth, _plain),
 }
 

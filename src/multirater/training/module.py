@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import lightning
 import torch
 from torch import Tensor
 
-from multirater.nn.rater_network import Labelled, RaterLoss, RaterNetwork, batch_loss
+from multirater.nn.rater_network import (
+    Labelled,
+    RaterLoss,
+    RaterNetwork,
+    batch_loss,
+    batch_parts,
+)
 from multirater.training.batches import Batch
 from multirater.training.config import TrainConfig
 
@@ -69,6 +76,13 @@ class RaterModule(lightning.LightningModule):
 
     def _losses(self, batch: Batch) -> RaterLoss:
         """Mean over all labels of the batch, whoever gave them."""
+        return batch_loss(self.network, batch.image, self._groups(batch))
+
+    def labelled_parts(self, features: Tensor, batch: Batch) -> Iterator[tuple[Tensor, Labelled]]:
+        """Yield each group of a batch with the features of its cases."""
+        return batch_parts(features, self._groups(batch))
+
+    def _groups(self, batch: Batch) -> list[Labelled]:
         groups, first = [], 0
         for group in batch.groups:
             after = first + len(group.labels)
@@ -83,7 +97,7 @@ class RaterModule(lightning.LightningModule):
                 )
             )
             first = after
-        return batch_loss(self.network, batch.image, groups)
+        return groups
 
     def configure_optimizers(self) -> Any:
         """Adam with a one-cycle schedule; the matrices have a rate of their own."""

@@ -37,6 +37,7 @@ from multirater.nn.rater_network import RaterNetwork
 from multirater.training.callbacks import BestEpoch, Curves, StopEarly, StopWhenDiverged
 from multirater.training.config import TrainConfig, read_config, settled, write_config
 from multirater.training.data import RaterData
+from multirater.training.em import EndRounds
 from multirater.training.jury import WeighRaters
 from multirater.training.methods import Shape, training_method
 from multirater.training.module import RaterModule
@@ -177,7 +178,7 @@ def _trainer(
     last = ModelCheckpoint(
         target / CHECKPOINTS, "last", enable_version_counter=False, save_on_train_epoch_end=True
     )
-    callbacks = [Curves(target / CURVES), StopWhenDiverged(target), WeighRaters(), *choosing, last]
+    always = [Curves(target / CURVES), StopWhenDiverged(target), WeighRaters(), EndRounds()]
     several = config.devices * config.num_nodes > 1
     with_unused = "ddp_find_unused_parameters_true" if finds_unused else "ddp"
     return lightning.Trainer(
@@ -187,7 +188,7 @@ def _trainer(
         num_nodes=config.num_nodes,
         strategy=with_unused if several else "auto",
         precision=config.precision,  # type: ignore[arg-type]
-        callbacks=callbacks,
+        callbacks=[*always, *choosing, last],
         logger=TensorBoardLogger(target, name="tensorboard", version=""),
         enable_progress_bar=False,
         enable_model_summary=False,
