@@ -69,11 +69,13 @@ NETWORKS: dict[str, dict[str, Any]] = {
         "backbone_options": {"channels": [16, 16, 32, 32]},
         "settings": {"n_features": 32},
         "batch_size": 32,
+        "learning_rate": 1e-2,
     },
     "cifar10": {
         "backbone": "resnet10",
         "backbone_options": {"widen_factor": 0.25, "conv1_t_stride": 2},
         "batch_size": 64,
+        "learning_rate": 3e-3,
     },
 }
 """By data: the default for whole digits, half the width for digits of half the size (14 x 14), a
@@ -111,7 +113,7 @@ class Sizes:
 FULL = Sizes(
     main=Part(12_000, 5000, 12),
     swept=Part(2000, 2000, 12),
-    cifar10=Part(8000, 2000, 12),
+    cifar10=Part(6000, 2000, 10),
     skills={"pairwise-flipper": (0.25, 0.35, 0.45, 0.6), "hammer-spammer": (0.2, 0.4)},
     seeds=3,
 )
