@@ -113,14 +113,14 @@ class Sizes:
 FULL = Sizes(
     main=Part(12_000, 5000, 12),
     swept=Part(2000, 2000, 12),
-    cifar10=Part(6000, 2000, 10),
+    cifar10=Part(12_000, 2000, 5),
     skills={"pairwise-flipper": (0.25, 0.35, 0.45, 0.6), "hammer-spammer": (0.2, 0.4)},
     seeds=3,
 )
 QUICK = Sizes(
     main=Part(2000, 1000, 5),
     swept=Part(600, 500, 8),
-    cifar10=Part(1000, 500, 4),
+    cifar10=Part(1500, 500, 3),
     skills={"pairwise-flipper": (0.25, 0.45), "hammer-spammer": (0.4,)},
     seeds=1,
 )
@@ -230,6 +230,7 @@ def measures(model: RaterClassifier, job: Job, cm: np.ndarray) -> dict[str, Any]
         "trust": model.trust_["findings"][0]["level"],
         "held-out nll": model.curves_["val_nll"].round(4).tolist(),
         "mean CM": model.confusion_.mean(0).round(3).tolist(),
+        "true mean CM": cm.mean(0).round(3).tolist(),
     }
 
 

@@ -218,23 +218,29 @@ def _group(runs: pd.DataFrame, p: float) -> pd.DataFrame:
 
 def plot_matrices(groups: Sequence[pd.DataFrame], path: Path) -> None:
     """Draw the estimated mean matrices of groups of raters, one row each."""
+    n_columns = 1 + len(WITH_MATRICES)
     figure, axes = plt.subplots(
-        len(groups), len(WITH_MATRICES), figsize=(12, 6.4), layout="constrained", squeeze=False
+        len(groups), n_columns, figsize=(13, 5.8), layout="constrained", squeeze=False
     )
     for row, runs in zip(axes, groups, strict=True):
-        for axis, method in zip(row, WITH_MATRICES, strict=True):
+        first = runs.iloc[0]
+        _draw_matrix(row[0], first["true mean CM"], f"raters, p = {first['p']:g}\nas they are")
+        for axis, method in zip(row[1:], WITH_MATRICES, strict=True):
             found = runs[runs["method"] == method]
             axis.set(xticks=[], yticks=[])
             if len(found):
-                run = found.iloc[0]
-                axis.imshow(np.array(run["mean CM"]), vmin=0, vmax=1, cmap="Blues")
-                axis.set_title(
-                    f"{method}, p = {run['p']:g}\n{100 * run['accuracy']:.0f} % right", fontsize=9
-                )
+                right = f"{method}\n{100 * found.iloc[0]['accuracy']:.0f} % right"
+                _draw_matrix(axis, found.iloc[0]["mean CM"], right)
         row[0].set_ylabel("true")
         row[0].set_xlabel("observed")
     figure.savefig(path, dpi=110)
     plt.close(figure)
+
+
+def _draw_matrix(axis: Axes, matrix: Sequence[Sequence[float]], title: str) -> None:
+    axis.imshow(np.array(matrix), vmin=0, vmax=0.7, cmap="Blues")
+    axis.set_title(title, fontsize=9)
+    axis.set(xticks=[], yticks=[])
 
 
 def trace_weights(runs: pd.DataFrame, path: Path) -> str:

@@ -31,6 +31,7 @@ def fake_result(job):
         "trust": "good" if job["p"] > 0.3 else "problem",
         "held-out nll": [2.0, 1.5],
         "mean CM": np.eye(10).tolist(),
+        "true mean CM": np.eye(10).tolist(),
     }
 
 
