@@ -1,8 +1,8 @@
 """The settings of Zhang 2020 and Tanno 2019 for their data sets, as printed in the papers.
 
 **Zhang 2020**, drawings: Table 7 says learning rate, epochs, batch size, augmentation (random
-flips) and the weight λ of the trace. From the text come the backbone, a U-Net of 32-64-128-256 channels, and the 20 % of the
-training images of MNIST and MS that are held out.
+flips) and the weight λ of the trace. From the text come the backbone, a U-Net of 32-64-128-256
+channels, and the 20 % of the training images of MNIST and MS that are held out.
 
 **The printed λ are no recommendation.** They were tuned with the paper's code listing, which
 departs from its equation (4): it applies softmax twice, and it penalises the trace of one rater
