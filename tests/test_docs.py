@@ -62,6 +62,11 @@ def test_training_python():
     assert all(len(each.splitlines()) < 30 for each in examples)
 
 
+def test_scikit_learn_python():
+    example = (ROOT / "examples/classify_with_scikit_learn.py").read_text(encoding="utf-8")
+    assert blocks("docs/scikit-learn.md", "python") == [example.split('"""\n\n')[1]]
+
+
 def test_data_format_python(shared_data, monkeypatch):
     monkeypatch.chdir(shared_data / "qubiq_brain_growth")
     table, arrays = blocks("docs/data-format.md", "python")
