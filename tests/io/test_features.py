@@ -17,6 +17,7 @@ from multirater.io import (
 from multirater.io.features import read_features
 from multirater.io.formats import image_shape
 from multirater.report import write_report
+from multirater.training import TrainConfig, predict, train
 from multirater.types import Geometry, Image
 
 MANIFEST = """case,rater,label,truth,split
@@ -112,6 +113,17 @@ def test_the_report_does_without_pictures(folder, tmp_path):
     write_csv(folder)
     page = write_report(folder, tmp_path / "report.html")
     assert "007" in page.read_text()
+
+
+@pytest.mark.parametrize("write", [write_csv, write_one_file_per_case])
+def test_training_and_its_predictions_are_data_sets_again(folder, tmp_path, write):
+    write(folder)
+    data = read_dataset(folder)
+    train(data, tmp_path / "run", TrainConfig(epochs=1, accelerator="cpu"))
+    predict(tmp_path / "run", data, tmp_path / "predicted")
+    predicted = survey(read_dataset(tmp_path / "predicted"))
+    assert [len(case.rows) for case in predicted.cases] == [1] * 4
+    assert {case.n_channels for case in predicted.cases} == {0 if write is write_csv else 2}
 
 
 def test_arrays_in_memory():

@@ -96,7 +96,7 @@ def read_dataset(
         if table_of_features is None:
             return made
         vectors = read_features(table_of_features, [case.name for case in made])
-        return with_features(made, vectors, table_of_features)
+        return with_features(made, vectors)
     # Without the classes nobody knows what label files should hold.
     more = [] if in_classes else _file_faults(in_order, files, kind, classes)
     raise InputError([*(fault.at(file=origin) for fault in faults), *more])

@@ -77,14 +77,15 @@ def read_features(path: Path, cases: Sequence[str]) -> NDArray[Any]:
     return matrix
 
 
-def with_features(dataset: Dataset, features: NDArray[Any], path: Path) -> Dataset:
+def with_features(dataset: Dataset, features: NDArray[Any]) -> Dataset:
     """Give every case its row of the table as image: an array (n_features,) without space."""
     cases = zip(dataset.cases, features, strict=True)
-    return replace(dataset, cases=tuple(_with_vector(case, row, path) for case, row in cases))
+    return replace(dataset, cases=tuple(_with_vector(case, row) for case, row in cases))
 
 
-def _with_vector(case: Case, vector: NDArray[Any], path: Path) -> Case:
-    return replace(case, image=Source(partial(_image, vector), (path,)))
+def _with_vector(case: Case, vector: NDArray[Any]) -> Case:
+    # No path: the table is not the case's own file, which a manifest could name.
+    return replace(case, image=Source(partial(_image, vector)))
 
 
 def _image(vector: NDArray[Any]) -> Image:
