@@ -39,9 +39,9 @@ def train(
     method: Annotated[
         str,
         typer.Option(
-            help="auto. For drawings also cm, mean, mode, staple, spatial-staple, separate, "
-            "prob-unet, oracle, truth; for class labels cm, mean, majority, dawid-skene, "
-            "single-cm, truth."
+            help="auto, cm, mean, wdn, crowd-layer, agg-net, max-mig or truth. For drawings also "
+            "mode, staple, spatial-staple, separate, prob-unet, oracle; for class labels gem, "
+            "mbem, majority, dawid-skene, single-cm, soft-bootstrap."
         ),
     ] = "auto",
     confusion: Annotated[
@@ -226,7 +226,7 @@ def predict(
         bool, typer.Option("--confusion", help="Also confusion matrix maps.")
     ] = False,
 ) -> None:
-    """Segment images with a trained network."""
+    """Segment or classify images with a trained network."""
     from multirater.training.prediction import predict as run_prediction
 
     print(
