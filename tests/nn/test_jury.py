@@ -17,13 +17,14 @@ def network(n_raters=3, n_classes=2, ndim=2):
     return made
 
 
-def weighed(made, weight, reliability=None):
+def weighed(made, weight, reliability=None, locality=None):
     n_raters, n_classes = made.offset.shape
     even = torch.full((n_raters, n_classes, n_classes), 1 / n_classes)
     made.take_weights(
         torch.tensor(weight),
         torch.ones(n_raters) if reliability is None else torch.tensor(reliability),
         even,
+        torch.ones(n_raters) if locality is None else torch.tensor(locality),
     )
     return made
 
@@ -116,3 +117,10 @@ def test_of_many_raters_only_the_heaviest_are_asked():
     jury = made._jury([3])
     assert len(jury) == LARGEST_JURY + 1
     assert set(jury) == {3, *range(n - LARGEST_JURY, n)}
+
+
+def test_errors_that_do_not_depend_on_the_place_are_the_overall_matrix():
+    made = weighed(network(), [0.5, 0.3, 0.2], locality=[1.0, 0.0, 1.0])
+    found = made.outputs(torch.randn(1, 4, 5, 5), [0, 1])
+    assert torch.allclose(found.cm[:, 1], torch.tensor(0.5))
+    assert not torch.allclose(found.cm[:, 0], torch.tensor(0.5))

@@ -44,6 +44,7 @@ class JuryNetwork(RaterNetwork):
     weight: Tensor
     reliability: Tensor
     confusion: Tensor
+    locality: Tensor
     is_weighed: Tensor
 
     def __init__(
@@ -58,6 +59,7 @@ class JuryNetwork(RaterNetwork):
         self.register_buffer("weight", torch.full((n_raters,), 1 / n_raters))
         self.register_buffer("reliability", torch.ones(n_raters))
         self.register_buffer("confusion", torch.eye(n_classes).repeat(n_raters, 1, 1))
+        self.register_buffer("locality", torch.ones(n_raters))
         self.register_buffer("is_weighed", torch.tensor(False))
 
     @property
@@ -121,13 +123,16 @@ class JuryNetwork(RaterNetwork):
             spoken[:, place] = trust * observed + (1 - trust) * spoken[:, place]
         return torch.einsum("r,brl...->bl...", self.weight[jury], spoken).argmax(1)
 
-    def take_weights(self, weight: Tensor, reliability: Tensor, confusion: Tensor) -> None:
+    def take_weights(
+        self, weight: Tensor, reliability: Tensor, confusion: Tensor, locality: Tensor
+    ) -> None:
         """Follow raters by new weights; the first time the truth head starts from their heads.
 
         Args:
             weight: (R,), sums to one.
             reliability: (R,), 0 to 1, how far a rater's label is preferred to their head.
             confusion: (R, true, observed), over all pixels.
+            locality: (R,), 0 to 1, how far a rater's matrix at a pixel is the head's.
         """
         if not bool(self.is_weighed):
             with torch.no_grad():
@@ -140,13 +145,15 @@ class JuryNetwork(RaterNetwork):
         self.weight.copy_(weight)
         self.reliability.copy_(reliability)
         self.confusion.copy_(confusion)
+        self.locality.copy_(locality)
         self.is_weighed.fill_(True)
 
     def outputs(self, image: Tensor, raters: Sequence[int] = ()) -> Outputs:
         """Predict truth, raters, and confusion matrices.
 
-        A rater's matrix at a pixel: the row of the class that is there is what the head says; the
-        rows of other classes, of which the image tells nothing, are the rater's overall ones.
+        A rater's matrix at a pixel: the row of the class that is there is what the head says, as
+        far as the rater's errors depend on the place; the rows of other classes, of which the image
+        tells nothing, are the rater's overall ones.
         """
         features = self.features(image)
         truth = self._log_truth(features).exp()
@@ -156,8 +163,9 @@ class JuryNetwork(RaterNetwork):
         overall = self.confusion[list(raters)][None].reshape(
             1, len(raters), *self.confusion.shape[1:], *(1 for _ in image.shape[2:])
         )
-        is_there = truth[:, None, :, None]
-        return Outputs(truth, drawn, is_there * drawn[:, :, None] + (1 - is_there) * overall)
+        local = self.locality[list(raters)].reshape(1, -1, 1, 1, *(1 for _ in image.shape[2:]))
+        by_head = local * truth[:, None, :, None]
+        return Outputs(truth, drawn, by_head * drawn[:, :, None] + (1 - by_head) * overall)
 
     def _log_truth(self, features: Tensor) -> Tensor:
         return functional.log_softmax(self.truth_head(features), dim=1)

@@ -2,18 +2,19 @@
 
 The recipe, all of it:
 
-1. For the first half of the epochs one network learns to predict *every rater*, each by a head of
-   their own on shared features (`multirater.nn.jury`). From then on every image has the drawing of
-   every rater, given or predicted.
+1. For the first two thirds of the epochs one network learns to predict *every rater*, each by a
+   head of their own on shared features (`multirater.nn.jury`). From then on every image has the
+   drawing of every rater, given or predicted.
 2. At the start of each later epoch raters are weighed, on pixels of some training cases
    (`multirater.training.weighing`):
    a. *Predictability* U = 1 - H(label | image) / H(label): which share of what there is to know
       about a rater's labels follows from the image. Random errors lower it; a rater who draws
-      nothing, or another image's object, has none. It is measured where the predicted raters
-      disagree, since everyone is predictable elsewhere, and at a fourth as many other pixels: a
-      rater who draws more than all others is constant where raters disagree, but not uninformed.
-      (U / (1 - U))² are the first weights, with U at most 0.9: above that, differences are the
-      network's and not the raters'.
+      nothing, or another image's object, has none. It is measured twice: at all pixels, and where
+      the predicted raters disagree, since everyone is predictable elsewhere (with a fourth as many
+      other pixels: a rater who draws more than all others is constant where raters disagree, but
+      not uninformed). Each alone was misled in some regime. The product of both U / (1 - U) is the
+      first weight, with U at most 0.9: above that, differences are the network's and not the
+      raters'.
    b. *Agreement*, three times over, where the predicted raters disagree: take the class with the
       most weight for the truth, and multiply each rater's first weight by a / (1 - a), where a is
       the mean recall over the classes, rescaled so that chance is 0. Recall and not accuracy:
@@ -56,8 +57,8 @@ _NUMBERS = 20_000_000
 
 
 def warmup_epochs(config: TrainConfig) -> int:
-    """Return for how long raters are learned before any is weighed: half of the epochs."""
-    return max(1, round(config.epochs / 2))
+    """Return for how long raters are learned before any is weighed: two thirds of the epochs."""
+    return max(1, round(config.epochs * 2 / 3))
 
 
 class WeighRaters(Callback):
@@ -85,7 +86,7 @@ class WeighRaters(Callback):
         network.take_weights(
             *(
                 torch.as_tensor(each, dtype=torch.float32, device=module.device)
-                for each in (found.weight, found.reliability, found.confusion)
+                for each in (found.weight, found.reliability, found.confusion, found.locality)
             )
         )
 
