@@ -397,6 +397,7 @@ def test_methods_of_another_task_are_refused_with_those_there_are(studies, tmp_p
     with pytest.raises(InputError, match=rf"no training method '{wrong}' for .*") as caught:
         train(studies[kind], tmp_path / "a", TrainConfig(method=wrong, **OF_KIND[kind]))
     assert there_is in str(caught.value)
+    assert not (tmp_path / "a").exists()
 
 
 def test_wrong_names_and_folders_are_refused(data, tmp_path, run_folder):

@@ -106,6 +106,7 @@ def train(dataset: Dataset, folder: str | Path, config: TrainConfig | None = Non
     """
     target = Path(folder)
     config = settled(config or TrainConfig(), dataset.kind)
+    training_method(config.method, dataset.kind)
     # Of several processes the first has made the folder by the time the others look.
     is_first = _is_first_process()
     if is_first and target.exists() and any(target.iterdir()):
