@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -41,9 +41,9 @@ from multirater.simulate.inputs import (
 )
 from multirater.simulate.scribble import scribble_order
 from multirater.simulate.shape import Field, Mask, depth, half_thickness, lowest, smooth_noise
-from multirater.types import MISSING
+from multirater.types import MISSING, DrawingKind
 
-Polarity = Literal["positive", "negative"]
+Polarity = DrawingKind
 POLARITIES: tuple[Polarity, ...] = get_args(Polarity)
 
 COARSE_RATIOS = (1.0, 0.8, 0.5, 0.3, 0.01)
