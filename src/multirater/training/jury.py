@@ -23,6 +23,7 @@ The recipe, all of it:
    A rater's own label stands in for the head as far as their labels are reliable (U of all
    pixels, relative to the best rater's); the heads go on learning, with half the say.
 4. The epoch is chosen by the likelihood of held-out labels under the heads, among those of step 3.
+   Of epochs within two per cent of the best the last is kept: it has weighed the raters best.
 
 Why it holds where other ways fail, with figures: docs/decisions/0004-whom-to-follow.md.
 """
@@ -44,6 +45,9 @@ from multirater.training.data import RaterData
 from multirater.training.module import SegmentationModule
 from multirater.training.weighing import Pixels, weigh
 from multirater.types import MISSING
+
+AS_GOOD = 0.02
+"""Share by which held-out likelihoods of epochs may differ and tell nothing."""
 
 _CASES, _CASES_PER_RATER = 100, 8
 _PIXELS_PER_CASE = 4096

@@ -34,7 +34,7 @@ from multirater.nn.segmenter import Segmenter
 from multirater.training.callbacks import BestEpoch, Curves, StopEarly, StopWhenDiverged
 from multirater.training.config import TrainConfig, read_config, write_config
 from multirater.training.data import RaterData
-from multirater.training.jury import WeighRaters
+from multirater.training.jury import AS_GOOD, WeighRaters
 from multirater.training.methods import Shape, training_method
 from multirater.training.module import SegmentationModule
 from multirater.types import Classes, Dataset, LabelClass
@@ -141,7 +141,8 @@ def _fit(found: Survey, target: Path, config: TrainConfig) -> Run:
     data = RaterData(prepared, config, with_truth=method.with_truth)
     monitor = "val_nll" if data.held_out_cases else "train_nll"
     begins = 0 if method.warmup_competes else warmup
-    best = BestEpoch(target / CHECKPOINTS, monitor, begins)
+    tolerance = 0.0 if method.warmup_competes else AS_GOOD
+    best = BestEpoch(target / CHECKPOINTS, monitor, begins, tolerance)
     callbacks: list[Callback] = [best]
     if config.patience:
         callbacks.append(StopEarly(monitor, config.patience, begins))
