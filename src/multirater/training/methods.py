@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeAlias
 
 from multirater.errors import Fault, InputError
+from multirater.fuse.drawing_masks import MASKS_OF_SEEDS
 from multirater.nn.backbone import FeatureNetwork, build_backbone
+from multirater.nn.coarse import CoarseSegmenter, Kind
 from multirater.nn.confusion import (
     ConfusionHead,
     GlobalConfusion,
@@ -20,17 +23,19 @@ from multirater.nn.prob_unet import ProbabilisticUNet
 from multirater.nn.segmenter import RaterSegmenter, Segmenter, SeparateSegmenters
 from multirater.training import jury
 from multirater.training.config import TrainConfig
+from multirater.training.drawn_targets import as_drawn, mask_of_drawings
 from multirater.training.targets import Prepare, as_they_are, fused, on_truth
 
 
 @dataclass(frozen=True)
 class Shape:
-    """Sizes that the data give a network."""
+    """Sizes that the data give a network, and what kind of labels each rater gives."""
 
     n_raters: int
     n_classes: int
     n_channels: int
     ndim: int
+    kinds: tuple[Kind, ...] = ()
 
 
 Build: TypeAlias = Callable[[TrainConfig, Shape], Segmenter]
@@ -105,6 +110,17 @@ def _prob_unet(config: TrainConfig, shape: Shape) -> Segmenter:
     )
 
 
+def _coarse(config: TrainConfig, shape: Shape, *, with_confusion: bool = True) -> Segmenter:
+    return CoarseSegmenter(
+        _backbone(config, shape),
+        n_features=config.n_features,
+        n_classes=shape.n_classes,
+        ndim=shape.ndim,
+        kinds=shape.kinds,
+        with_confusion=with_confusion,
+    )
+
+
 def _backbone(config: TrainConfig, shape: Shape) -> FeatureNetwork:
     return build_backbone(
         config.backbone,
@@ -140,6 +156,9 @@ METHODS: dict[str, Method] = {
     "prob-unet": Method(as_they_are, _prob_unet),
     "oracle": Method(as_they_are, _with_oracle, with_truth=True),
     "truth": Method(on_truth, _plain),
+    "coarse": Method(as_drawn, _coarse, lambda config: config.warmup_epochs),
+    "partial": Method(as_drawn, partial(_coarse, with_confusion=False)),
+    **{name: Method(mask_of_drawings(name), _plain) for name in MASKS_OF_SEEDS},
 }
 
 

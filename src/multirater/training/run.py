@@ -34,6 +34,7 @@ from multirater.nn.segmenter import Segmenter
 from multirater.training.callbacks import BestEpoch, Curves, StopEarly, StopWhenDiverged
 from multirater.training.config import TrainConfig, read_config, write_config
 from multirater.training.data import RaterData
+from multirater.training.drawn_targets import kind_of
 from multirater.training.jury import AS_GOOD, WeighRaters
 from multirater.training.methods import Shape, training_method
 from multirater.training.module import SegmentationModule
@@ -258,5 +259,6 @@ def read_run(folder: str | Path) -> tuple[TrainConfig, RunData, Segmenter]:
 
 def build_segmenter(config: TrainConfig, data: RunData) -> Segmenter:
     """Build the network of a run, with fresh weights."""
-    shape = Shape(len(data.raters), len(data.classes), data.n_channels, data.ndim)
+    kinds = tuple(map(kind_of, data.raters))
+    shape = Shape(len(data.raters), len(data.classes), data.n_channels, data.ndim, kinds)
     return training_method(config.method).build(config, shape)

@@ -1,0 +1,196 @@
+"""Learning from coarse drawings: what *is* class k, and what is *not* (Coarse, section 3).
+
+Three branches share one truth p:
+
+- masks: the label is taken for the truth;
+- positive drawings: u = cm·p is what the rater takes the pixel for, and is what they draw;
+- negative drawings: with confusion matrices of their own, u = cm·p and then v = Mᵀu, where the
+  complementary transition M[taken for, said not to be] has a zero diagonal and rows that sum to
+  one.
+
+Each pixel that was drawn counts once, in whichever branch; undrawn pixels count in none.
+
+Two choices keep the truth identifiable, where the paper relies on the trace alone:
+
+- Matrices are *dominant*: cm = (1 - b)·I + b·softmax(...), so that a rater is right with
+  probability 1 - b at least. A drawing that speaks of one class only is explained perfectly by
+  "this rater always says so", whatever the truth; with b below a half it cannot be.
+- M is uniform off the diagonal, not learned: "not k" says that the truth is one of the others and
+  no more. A learned M can explain "not 1" by "it is 2" everywhere, and would rather do so.
+
+With two classes M swaps them: a negative drawing of one is a positive drawing of the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
+
+import torch
+from torch import Tensor, nn
+
+from multirater.nn.confusion import Columns, PixelConfusion
+from multirater.nn.losses import label_weights
+from multirater.nn.segmenter import Labelled, Outputs, RaterLoss, RaterSegmenter
+from multirater.types import MISSING
+
+Kind: TypeAlias = Literal["mask", "positive", "negative"]
+
+LARGEST_ERROR = 0.4
+"""Largest share of wrong pixels that a confusion matrix may claim."""
+
+_LEAST = 1e-6
+_NEVER = -1e4
+
+
+def complementary_transition(n_classes: int) -> Tensor:
+    """Return M (taken for, said not to be): zero diagonal, rows sum to one, uniform elsewhere.
+
+    Example:
+        >>> complementary_transition(3)
+        tensor([[0.0000, 0.5000, 0.5000],
+                [0.5000, 0.0000, 0.5000],
+                [0.5000, 0.5000, 0.0000]])
+    """
+    return (1 - torch.eye(n_classes)) / (n_classes - 1)
+
+
+def said_not(log_columns: Tensor) -> Tensor:
+    """Return the log probability of saying "not k", from that of taking the pixel for k.
+
+    This is the product with `complementary_transition`, column k of cm·M.
+    """
+    n_classes = log_columns.shape[2]
+    other = (-torch.expm1(log_columns)).clamp(min=_LEAST)
+    return torch.log(other / (n_classes - 1))
+
+
+class DominantConfusion(PixelConfusion):
+    """One matrix per rater and pixel that is right with probability `1 - largest_error` at least.
+
+    Args:
+        n_raters: raters in the data set.
+        n_classes: classes, background included.
+        n_features: channels of the feature map.
+        largest_error: b of cm = (1 - b)·I + b·softmax(...).
+        diagonal: of the softmax to start with.
+    """
+
+    def __init__(
+        self,
+        n_raters: int,
+        n_classes: int,
+        n_features: int,
+        largest_error: float = LARGEST_ERROR,
+        diagonal: float = 0.95,
+    ) -> None:
+        super().__init__(n_raters, n_classes, n_features, diagonal)
+        self.largest_error = largest_error
+
+    def forward(self, features: Tensor, raters: Sequence[int] | None = None) -> Tensor:
+        """Return log matrices (B, R, true, observed, *space)."""
+        free = super().forward(features, raters).exp()
+        identity = torch.eye(self.n_classes, dtype=free.dtype, device=free.device)
+        identity = identity.reshape(*identity.shape, *([1] * (features.ndim - 2)))
+        return torch.log((1 - self.largest_error) * identity + self.largest_error * free)
+
+    def columns(
+        self,
+        features: Tensor,
+        labels: Tensor,
+        raters: Sequence[int],
+        truth: Tensor | None = None,
+    ) -> Columns:
+        """Return what the labels single out."""
+        free = super().columns(features, labels, raters, truth)
+        b = self.largest_error
+        mixed = (1 - b) * _is_class(labels, self.n_classes) + b * free.log_likelihood.exp()
+        drawn = (labels != MISSING)[:, :, None]
+        likelihood = torch.where(drawn, mixed, torch.ones_like(mixed)).log()
+        return Columns(likelihood, (1 - b) * self.n_classes + b * free.trace)
+
+
+def identity_columns(labels: Tensor, n_classes: int) -> Tensor:
+    """Return log columns (B, R, L, *space) of raters who are always right."""
+    return torch.where(_is_class(labels, n_classes), 0.0, _NEVER)
+
+
+def _is_class(labels: Tensor, n_classes: int) -> Tensor:
+    classes = torch.arange(n_classes, device=labels.device)
+    return labels[:, :, None] == classes.reshape(-1, *([1] * (labels.ndim - 2)))
+
+
+class CoarseSegmenter(RaterSegmenter):
+    """Backbone, truth head, and confusion matrices of drawings.
+
+    The loss is the mean over all pixels, drawn or not, so that every drawn pixel weighs the same,
+    however many of them a case has and however cases are put together.
+
+    Args:
+        backbone: maps images (B, channels, *space) to features (B, n_features, *space).
+        n_features: channels of the feature map.
+        n_classes: classes, background included.
+        ndim: 2 or 3.
+        kinds: of what each rater of the data set gives, by position.
+        with_confusion: False takes drawings as they are, which is partial cross-entropy.
+    """
+
+    def __init__(
+        self,
+        backbone: nn.Module,
+        *,
+        n_features: int,
+        n_classes: int,
+        ndim: int,
+        kinds: Sequence[Kind],
+        with_confusion: bool = True,
+    ) -> None:
+        head = DominantConfusion(len(kinds), n_classes, n_features) if with_confusion else None
+        super().__init__(
+            backbone, n_features=n_features, n_classes=n_classes, ndim=ndim, confusion=head
+        )
+        self.kinds = tuple(kinds)
+
+    def loss(self, features: Tensor, labelled: Labelled) -> RaterLoss:
+        """Return likelihood of the labels and drawings, and trace of the drawings' matrices."""
+        log_truth = self.log_truth(features)
+        labels, n_classes = labelled.labels, log_truth.shape[1]
+        columns = identity_columns(labels, n_classes)
+        trace = columns.new_zeros(labels.shape)
+        is_coarse = self._are(labelled.raters, ("positive", "negative"), labels)
+        if self.confusion is not None and labelled.with_confusion and is_coarse.any():
+            learned = self.confusion.columns(features, labels, labelled.raters, labelled.truth)
+            columns = torch.where(is_coarse[:, :, None], learned.log_likelihood, columns)
+            trace = learned.trace.masked_fill(~is_coarse, 0.0)
+        is_negative = self._are(labelled.raters, ("negative",), labels)
+        columns = torch.where(is_negative[:, :, None], said_not(columns), columns)
+        each = torch.logsumexp(log_truth.float()[:, None] + columns, dim=2)
+        weight = self._weights(labelled, is_negative)
+        return RaterLoss(-(each * weight).mean(), (trace * (labels != MISSING)).mean())
+
+    def _are(self, raters: Sequence[int], kinds: Sequence[Kind], labels: Tensor) -> Tensor:
+        """Return which raters give one of these kinds, (1, R, 1, ...)."""
+        found = torch.tensor([self.kinds[r] in kinds for r in raters], device=labels.device)
+        return found.reshape(1, -1, *([1] * (labels.ndim - 2)))
+
+    def _weights(self, labelled: Labelled, is_negative: Tensor) -> Tensor:
+        """Return how much each label counts; "not k" is no label of class k."""
+        labels = labelled.labels
+        weight = label_weights(labels, labelled.class_weight, torch.float32)
+        return torch.where(is_negative, (labels != MISSING).float(), weight)
+
+    def outputs(self, image: Tensor, raters: Sequence[int] = ()) -> Outputs:
+        """Predict the truth, and what raters take each pixel for when they draw."""
+        found = super().outputs(image, raters)
+        if found.cm is None:
+            return found
+        identity = torch.eye(found.truth.shape[1], device=image.device)
+        identity = identity.reshape(*identity.shape, *([1] * (image.ndim - 2)))
+        is_mask = self._are(raters, ("mask",), found.truth[:, :1])[:, :, None, None]
+        cm = torch.where(is_mask, identity, found.cm)
+        return Outputs(found.truth, torch.einsum("bt...,brto...->bro...", found.truth, cm), cm)
+
+    @property
+    def knows_raters(self) -> bool:
+        """Whether masks have confusion matrices: they have none, only drawings do."""
+        return False
