@@ -23,6 +23,9 @@ MaskOfSeeds: TypeAlias = Callable[[NDArray[Any], Seeds], Seeds]
 _BETA = 300.0
 """How much the random walker shuns edges of the image."""
 
+_TOLERANCE = 0.1
+"""How far probabilities may leave 0 to 1 before a warning: only the largest is looked at."""
+
 _ROUNDS = 5
 
 
@@ -79,7 +82,9 @@ def random_walker_mask(image: NDArray[Any], seeds: Seeds) -> Seeds:
     present = np.unique(seeds[seeds != MISSING])
     numbered = np.where(seeds == MISSING, 0, np.searchsorted(present, seeds) + 1)
     scaled = np.stack([_to_range(channel, 1.0) for channel in image])
-    found = random_walker(scaled, numbered, beta=_BETA, mode="cg_j", channel_axis=0)
+    found = random_walker(
+        scaled, numbered, beta=_BETA, mode="cg_j", prob_tol=_TOLERANCE, channel_axis=0
+    )
     # Pixels that no walker leaves, between seeds of nothing, come back below one.
     return np.where(found < 1, MISSING, present[np.maximum(found, 1) - 1]).astype(np.int16)
 
