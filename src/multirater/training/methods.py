@@ -45,6 +45,11 @@ def _none(_: TrainConfig) -> int:
     return 0
 
 
+def _quarter(config: TrainConfig) -> int:
+    """Drawings are taken as they are until the network is right more often than their noise."""
+    return max(config.warmup_epochs, round(config.epochs / 4))
+
+
 @dataclass(frozen=True)
 class Method:
     """What a method trains on, and with which network.
@@ -156,7 +161,7 @@ METHODS: dict[str, Method] = {
     "prob-unet": Method(as_they_are, _prob_unet),
     "oracle": Method(as_they_are, _with_oracle, with_truth=True),
     "truth": Method(on_truth, _plain),
-    "coarse": Method(as_drawn, _coarse, lambda config: config.warmup_epochs),
+    "coarse": Method(as_drawn, _coarse, _quarter),
     "partial": Method(as_drawn, partial(_coarse, with_confusion=False)),
     **{name: Method(mask_of_drawings(name), _plain) for name in MASKS_OF_SEEDS},
 }
