@@ -40,7 +40,8 @@ def train(
         str,
         typer.Option(
             help="auto, or cm, mean, mode, staple, spatial-staple, separate, prob-unet, oracle, "
-            "truth."
+            "truth; for coarse drawings coarse, partial, positive-only, grabcut, random-walker, "
+            "boxes."
         ),
     ] = "auto",
     confusion: Annotated[
