@@ -6,6 +6,7 @@ from multirater.nn.coarse import (
     CoarseSegmenter,
     DominantConfusion,
     complementary_transition,
+    doubt,
     identity_columns,
     said_not,
 )
@@ -136,3 +137,27 @@ def test_outputs_know_drawings_and_leave_masks_alone(image):
 def test_a_rater_who_is_always_right_never_says_anything_else():
     columns = identity_columns(torch.tensor([[[1, -1]]]), 3)
     assert columns.exp()[0, 0, :, 0].tolist() == [0, 1, 0]
+
+
+def test_a_drawing_that_the_network_does_not_see_yet_is_taken_as_it_is(image):
+    """Else the few pixels of a scribble are explained away before they are learned."""
+    net, plain = network(["positive"]), network(["positive"], with_confusion=False)
+    plain.load_state_dict(net.state_dict(), strict=False)
+    with torch.no_grad():
+        for each in (net, plain):
+            each.truth_head.bias.copy_(torch.tensor([4.0, 0.0]))
+    labels = torch.where(drawn(2) == 1, 1, -1)
+    found, expected = (
+        each.loss(each.features(image), labelled(labels, [0])) for each in (net, plain)
+    )
+    assert torch.allclose(found.nll, expected.nll, atol=1e-4)
+    assert found.trace == 0
+
+
+def test_each_class_of_each_drawing_is_doubted_by_itself():
+    agreed = torch.tensor([[[0.9, 0.7, 0.4]], [[0.1, 0.6, 0.6]]])
+    labels = torch.tensor([[[1, 1, 0]], [[2, 1, 1]]])
+    found = doubt(agreed, labels, 3)
+    assert torch.allclose(found, torch.tensor([[[1.0, 1.0, 0.0]], [[0.0, 0.5, 0.5]]]))
+    alone = doubt(agreed[:1], labels[:1], 3)
+    assert torch.equal(alone, found[:1])

@@ -12,7 +12,7 @@ import torch
 from multirater.errors import InputError
 from multirater.io import dataset_from_arrays, read_dataset, read_image, write_dataset
 from multirater.samples import digits_dataset
-from multirater.simulate import simulate_dataset
+from multirater.simulate import FIVE, SimulatedRater, simulate_dataset
 from multirater.training import TrainConfig, read_run, resume, train
 from multirater.training.methods import METHODS
 from multirater.training.prediction import predict
@@ -24,7 +24,8 @@ SMALL = {"channels": (4, 8), "n_features": 4, "epochs": 2, "batch_size": 4, "acc
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
     folder = tmp_path_factory.mktemp("data") / "data"
-    write_dataset(simulate_dataset(digits_dataset(n_train=12, n_test=3), seed=1), folder)
+    raters = [*FIVE, SimulatedRater("coarse", 0.5)]
+    write_dataset(simulate_dataset(digits_dataset(n_train=12, n_test=3), raters, seed=1), folder)
     return read_dataset(folder)
 
 
@@ -82,8 +83,9 @@ def test_the_best_checkpoint_is_the_one_with_the_lowest_held_out_loss(run_folder
     assert stored["epoch"] == int(np.argmin(curve))
 
 
-def test_an_interrupted_run_arrives_at_the_same_weights(data, tmp_path, monkeypatch):
-    config = TrainConfig(method="cm", **{**SMALL, "epochs": 4, "augment": True})
+@pytest.mark.parametrize("method", ["cm", "coarse"])
+def test_an_interrupted_run_arrives_at_the_same_weights(data, tmp_path, monkeypatch, method):
+    config = TrainConfig(method=method, **{**SMALL, "epochs": 4, "augment": True})
     train(data, tmp_path / "whole", config)
     from multirater.training.module import SegmentationModule
 
@@ -224,14 +226,15 @@ def test_same_seed_same_weights_other_seed_others(data, tmp_path):
     assert not torch.equal(states[0], states[2])
 
 
-def test_two_processes_take_the_same_steps_as_one(data, tmp_path):
+@pytest.mark.parametrize("method", ["cm", "coarse"])
+def test_two_processes_take_the_same_steps_as_one(data, tmp_path, method):
     script = textwrap.dedent(
         """
         import sys
         from multirater.io import read_dataset
         from multirater.training import TrainConfig, train
         settings = dict(channels=(4, 8), n_features=4, epochs=2, batch_size=4, accelerator="cpu")
-        config = TrainConfig(method="cm", devices=int(sys.argv[3]), **settings)
+        config = TrainConfig(method=sys.argv[4], devices=int(sys.argv[3]), **settings)
         train(read_dataset(sys.argv[1]), sys.argv[2], config)
         """
     )
@@ -239,7 +242,7 @@ def test_two_processes_take_the_same_steps_as_one(data, tmp_path):
     curves = []
     for devices in (1, 2):
         target = tmp_path / f"on-{devices}"
-        command = [sys.executable, "go.py", data.folder, target, str(devices)]
+        command = [sys.executable, "go.py", data.folder, target, str(devices), method]
         environment = {**os.environ, "OMP_NUM_THREADS": "1"}
         done = subprocess.run(
             command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False

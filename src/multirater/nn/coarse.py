@@ -10,11 +10,14 @@ Three branches share one truth p:
 
 Each pixel that was drawn counts once, in whichever branch; undrawn pixels count in none.
 
-Two choices keep the truth identifiable, where the paper relies on the trace alone:
+Three choices keep the truth identifiable, where the paper relies on the trace alone:
 
 - Matrices are *dominant*: cm = (1 - b)·I + b·softmax(...), so that a rater is right with
   probability 1 - b at least. A drawing that speaks of one class only is explained perfectly by
   "this rater always says so", whatever the truth; with b below a half it cannot be.
+- A drawing is only *doubted* where the network agrees with most of it, class by class. Else
+  matrices explain away what is rarely drawn, such as the few pixels of a scribble, before the
+  network has learned to see it.
 - M is uniform off the diagonal, not learned: "not k" says that the truth is one of the others and
   no more. A learned M can explain "not 1" by "it is 2" everywhere, and would rather do so.
 
@@ -38,6 +41,10 @@ Kind: TypeAlias = Literal["mask", "positive", "negative"]
 
 LARGEST_ERROR = 0.4
 """Largest share of wrong pixels that a confusion matrix may claim."""
+
+_BELIEVED, _DOUBTED = 0.5, 0.7
+"""Share of a drawing that the network agrees with, up to which it is taken as it is, and from which
+on its matrices hold in full."""
 
 _LEAST = 1e-6
 _NEVER = -1e4
@@ -110,6 +117,29 @@ class DominantConfusion(PixelConfusion):
         return Columns(likelihood, (1 - b) * self.n_classes + b * free.trace)
 
 
+def doubt(agreed: Tensor, labels: Tensor, n_classes: int) -> Tensor:
+    """Return how far matrices hold at each pixel, 0 (the drawing is taken as it is) to 1.
+
+    Every class of every drawing is judged by itself, so that a step does not depend on which cases
+    share a batch.
+
+    Args:
+        agreed: probability of what was drawn, were the rater always right, (B, R, *space).
+        labels: (B, R, *space), -1 where nothing was drawn.
+        n_classes: classes, background included.
+
+    Example:
+        >>> doubt(torch.tensor([[[0.9, 0.8, 0.1]]]), torch.tensor([[[1, 1, 0]]]), 2)
+        tensor([[[1., 1., 0.]]])
+    """
+    is_class = _is_class(labels, n_classes)
+    space = tuple(range(3, is_class.ndim))
+    count = is_class.sum(space, keepdim=True).clamp(min=1)
+    share = (agreed.detach()[:, :, None] * is_class).sum(space, keepdim=True) / count
+    held = ((share - _BELIEVED) / (_DOUBTED - _BELIEVED)).clamp(0.0, 1.0)
+    return (held * is_class).sum(2)
+
+
 def identity_columns(labels: Tensor, n_classes: int) -> Tensor:
     """Return log columns (B, R, L, *space) of raters who are always right."""
     return torch.where(_is_class(labels, n_classes), 0.0, _NEVER)
@@ -118,6 +148,12 @@ def identity_columns(labels: Tensor, n_classes: int) -> Tensor:
 def _is_class(labels: Tensor, n_classes: int) -> Tensor:
     classes = torch.arange(n_classes, device=labels.device)
     return labels[:, :, None] == classes.reshape(-1, *([1] * (labels.ndim - 2)))
+
+
+def _log_likelihood(log_truth: Tensor, columns: Tensor, is_negative: Tensor) -> Tensor:
+    """Return the log probability of every label (B, R, *space); of missing ones anything."""
+    columns = torch.where(is_negative[:, :, None], said_not(columns), columns)
+    return torch.logsumexp(log_truth[:, None] + columns, dim=2)
 
 
 class CoarseSegmenter(RaterSegmenter):
@@ -153,20 +189,22 @@ class CoarseSegmenter(RaterSegmenter):
 
     def loss(self, features: Tensor, labelled: Labelled) -> RaterLoss:
         """Return likelihood of the labels and drawings, and trace of the drawings' matrices."""
-        log_truth = self.log_truth(features)
-        labels, n_classes = labelled.labels, log_truth.shape[1]
-        columns = identity_columns(labels, n_classes)
-        trace = columns.new_zeros(labels.shape)
-        is_coarse = self._are(labelled.raters, ("positive", "negative"), labels)
+        log_truth = self.log_truth(features).float()
+        labels, raters = labelled.labels, labelled.raters
+        columns = identity_columns(labels, log_truth.shape[1])
+        is_negative = self._are(raters, ("negative",), labels)
+        each = _log_likelihood(log_truth, columns, is_negative)
+        trace = torch.zeros_like(each)
+        is_coarse = self._are(raters, ("positive", "negative"), labels)
         if self.confusion is not None and labelled.with_confusion and is_coarse.any():
-            learned = self.confusion.columns(features, labels, labelled.raters, labelled.truth)
-            columns = torch.where(is_coarse[:, :, None], learned.log_likelihood, columns)
-            trace = learned.trace.masked_fill(~is_coarse, 0.0)
-        is_negative = self._are(labelled.raters, ("negative",), labels)
-        columns = torch.where(is_negative[:, :, None], said_not(columns), columns)
-        each = torch.logsumexp(log_truth.float()[:, None] + columns, dim=2)
+            agreed = each.exp() * torch.where(is_negative, log_truth.shape[1] - 1, 1)
+            held = doubt(agreed, labels, log_truth.shape[1]) * is_coarse
+            learned = self.confusion.columns(features, labels, raters, labelled.truth)
+            mixed = columns.exp().lerp(learned.log_likelihood.exp(), held[:, :, None])
+            each = _log_likelihood(log_truth, mixed.clamp(min=_LEAST).log(), is_negative)
+            trace = learned.trace * held * (labels != MISSING)
         weight = self._weights(labelled, is_negative)
-        return RaterLoss(-(each * weight).mean(), (trace * (labels != MISSING)).mean())
+        return RaterLoss(-(each * weight).mean(), trace.mean())
 
     def _are(self, raters: Sequence[int], kinds: Sequence[Kind], labels: Tensor) -> Tensor:
         """Return which raters give one of these kinds, (1, R, 1, ...)."""

@@ -161,7 +161,7 @@ METHODS: dict[str, Method] = {
     "prob-unet": Method(as_they_are, _prob_unet),
     "oracle": Method(as_they_are, _with_oracle, with_truth=True),
     "truth": Method(on_truth, _plain),
-    "coarse": Method(as_drawn, _coarse, _quarter),
+    "coarse": Method(as_drawn, _coarse, _quarter, warmup_competes=False),
     "partial": Method(as_drawn, partial(_coarse, with_confusion=False)),
     **{name: Method(mask_of_drawings(name), _plain) for name in MASKS_OF_SEEDS},
 }
