@@ -161,3 +161,13 @@ def test_each_class_of_each_drawing_is_doubted_by_itself():
     assert torch.allclose(found, torch.tensor([[[1.0, 1.0, 0.0]], [[0.0, 0.5, 0.5]]]))
     alone = doubt(agreed[:1], labels[:1], 3)
     assert torch.equal(alone, found[:1])
+
+
+def test_doubt_grows_with_what_the_network_finds_wrong_and_spares_scribbles():
+    labels = torch.full((1, 1, 28, 28), -1)
+    labels[..., :10, :10] = 1
+    some, few = (doubt(torch.full(labels.shape, each), labels, 2).max() for each in (0.9, 0.99))
+    assert some > 5 * few > 0
+    scribble = torch.full((1, 1, 28, 28), -1)
+    scribble[..., 0, :3] = 1
+    assert doubt(torch.full(labels.shape, 0.9), scribble, 2).max() < 0.2

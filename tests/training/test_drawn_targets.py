@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from multirater.errors import InputError
+from multirater.io import dataset_from_arrays
 from multirater.metrics import mean_iou_score
 from multirater.samples import digits_dataset
 from multirater.simulate import SimulatedRater, simulate_dataset
@@ -82,6 +83,21 @@ def test_images_with_only_negative_drawings_help(tmp_path):
     train(data, tmp_path / "both", config)
     train(replace(data, cases=without), tmp_path / "positive", config)
     assert mean_iou(tmp_path / "both", data) > mean_iou(tmp_path / "positive", data) + 0.3
+
+
+@pytest.mark.parametrize("ndim", [2, 3])
+def test_any_number_of_classes_and_axes(tmp_path, ndim):
+    truths = np.zeros((4, *(16,) * ndim), dtype=np.int16)
+    for k in range(1, 4):
+        truths[(..., slice(4 * k, 4 * k + 4))] = k
+    nobody = np.zeros((4, 0, *(16,) * ndim), dtype=np.int16)
+    images = truths[:, None].astype(np.float32)
+    data = dataset_from_arrays(nobody, images=list(images), truths=truths)
+    drawn_on = simulate_dataset(data, [SimulatedRater("coarse", 0.5)], seed=0)
+    config = TrainConfig(method="coarse", epochs=2, **SMALL)
+    assert np.isfinite(train(drawn_on, tmp_path / "run", config).best_nll)
+    found = Predictor(tmp_path / "run")(images[0], raters=[0, 1])
+    assert found.confusion.shape == (2, 4, 4, *(16,) * ndim)
 
 
 def test_masks_drawings_and_several_raters_train_together(tmp_path):

@@ -15,9 +15,9 @@ Three choices keep the truth identifiable, where the paper relies on the trace a
 - Matrices are *dominant*: cm = (1 - b)·I + b·softmax(...), so that a rater is right with
   probability 1 - b at least. A drawing that speaks of one class only is explained perfectly by
   "this rater always says so", whatever the truth; with b below a half it cannot be.
-- A drawing is only *doubted* where the network agrees with most of it, class by class. Else
-  matrices explain away what is rarely drawn, such as the few pixels of a scribble, before the
-  network has learned to see it.
+- A drawing is *doubted* only as far as there is reason to, class by class: when the network agrees
+  with most of it, and in proportion to what it does not agree with. Else matrices explain away what
+  is hard to see or rarely drawn. The few pixels of a scribble give no reason: it is taken as it is.
 - M is uniform off the diagonal, not learned: "not k" says that the truth is one of the others and
   no more. A learned M can explain "not 1" by "it is 2" everywhere, and would rather do so.
 
@@ -44,7 +44,13 @@ LARGEST_ERROR = 0.4
 
 _BELIEVED, _DOUBTED = 0.5, 0.7
 """Share of a drawing that the network agrees with, up to which it is taken as it is, and from which
-on its matrices hold in full."""
+on its matrices hold in full, if there is reason to."""
+
+_REASON = 0.1
+"""Share of a drawing that the network disagrees with, from which on its matrices hold in full."""
+
+_TRUSTED_AREA = 0.025
+"""So much of the image is added to every drawing, as if the network agreed with it."""
 
 _LEAST = 1e-6
 _NEVER = -1e4
@@ -129,14 +135,17 @@ def doubt(agreed: Tensor, labels: Tensor, n_classes: int) -> Tensor:
         n_classes: classes, background included.
 
     Example:
-        >>> doubt(torch.tensor([[[0.9, 0.8, 0.1]]]), torch.tensor([[[1, 1, 0]]]), 2)
+        >>> doubt(torch.tensor([[[0.9, 0.6, 0.1]]]), torch.tensor([[[1, 1, 0]]]), 2)
         tensor([[[1., 1., 0.]]])
     """
     is_class = _is_class(labels, n_classes)
     space = tuple(range(3, is_class.ndim))
-    count = is_class.sum(space, keepdim=True).clamp(min=1)
-    share = (agreed.detach()[:, :, None] * is_class).sum(space, keepdim=True) / count
-    held = ((share - _BELIEVED) / (_DOUBTED - _BELIEVED)).clamp(0.0, 1.0)
+    count = is_class.sum(space, keepdim=True)
+    agreement = (agreed.detach()[:, :, None] * is_class).sum(space, keepdim=True)
+    is_seen = (agreement / count.clamp(min=1) - _BELIEVED) / (_DOUBTED - _BELIEVED)
+    trusted = _TRUSTED_AREA * labels[0, 0].numel()
+    wrong = (count - agreement) / (count + trusted)
+    held = is_seen.clamp(0.0, 1.0) * (wrong / _REASON).clamp(0.0, 1.0)
     return (held * is_class).sum(2)
 
 
