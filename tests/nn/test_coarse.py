@@ -3,7 +3,7 @@ import torch
 
 from multirater.nn.backbone import build_backbone
 from multirater.nn.coarse import (
-    CoarseSegmenter,
+    CoarseNetwork,
     DominantConfusion,
     complementary_transition,
     doubt,
@@ -12,13 +12,13 @@ from multirater.nn.coarse import (
 )
 from multirater.nn.confusion import columns_of
 from multirater.nn.losses import plain_nll
-from multirater.nn.segmenter import Labelled
+from multirater.nn.rater_network import Labelled
 
 
 def network(kinds, n_classes=2, **options):
     torch.manual_seed(0)
     backbone = build_backbone("unet", ndim=2, n_channels=1, n_features=4, channels=(4, 8))
-    return CoarseSegmenter(
+    return CoarseNetwork(
         backbone, n_features=4, n_classes=n_classes, ndim=2, kinds=kinds, **options
     )
 

@@ -17,6 +17,7 @@ from multirater.evaluation.predictions import PredictedCase
 from multirater.fuse import majority_vote
 from multirater.io.grid import is_default, size_text
 from multirater.metrics import confusion_counts, confusion_rms_error, energy_distance
+from multirater.metrics.calibration import log_loss_error
 from multirater.metrics.overlap import Overlap, mean_iou_of_counts, overlap_of_counts
 from multirater.simulate import true_confusion
 from multirater.types import Case, Geometry, LabelMap
@@ -29,6 +30,7 @@ MEAN_IOU = "mIoU"
 VOTE, EACH, DRAWN = " with majority vote", " with raters", " of predicted raters"
 DRAWN_BY_ONE = " of predicted rater"
 CM_RMSE = "CM RMSE"
+LOG_LOSS, CALIBRATION = "log loss", "calibration error"
 CONSENSUS, PREDICTED_CONSENSUS = "consensus", "predicted consensus"
 
 _BLOCK = 1 << 18
@@ -106,6 +108,9 @@ def _score(case: Case, predicted: PredictedCase, job: ScoreJob) -> CaseScores:
     found = CaseScores(case.name)
     if truth is not None:
         found.values.update(compare(truth.array, label.array, job.classes))
+        if predicted.probability is not None and label.array.ndim == 0:
+            loss = log_loss_error(truth.array[None], predicted.probability[None])
+            found.values[LOG_LOSS, ALL] = float(loss[0])
     if real and job.by_vote:
         vote = _vote(real, len(job.classes))
         found.values.update(_named(compare(vote, label.array, job.classes), VOTE))

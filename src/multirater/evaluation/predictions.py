@@ -27,7 +27,7 @@ from multirater.types import MISSING, Case, Classes, Dataset, LabelMap, Source
 DatasetLike: TypeAlias = Dataset | str | Path
 """A data set, or where to read it."""
 
-RATERS, CONFUSION, RATER_TABLE = "raters", "confusion", "raters.csv"
+RATERS, CONFUSION, RATER_TABLE, CASE_TABLE = "raters", "confusion", "raters.csv", "cases.csv"
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +40,8 @@ class PredictedCase:
         raters: what each rater is predicted to draw.
         confusion: file of each rater's confusion matrix maps.
         order: position, among the classes of the predictions, of each class of the reference.
+        probability: of each class of the reference, for a case with one class; None when it is not
+            known.
     """
 
     name: str
@@ -47,6 +49,7 @@ class PredictedCase:
     raters: Mapping[str, Source[LabelMap]]
     confusion: Mapping[str, Path]
     order: tuple[int, ...]
+    probability: NDArray[np.float64] | None = None
 
     def read_confusion(self, rater: str, space: tuple[int, ...]) -> NDArray[np.float32]:
         """Read a rater's maps as (true, observed, *space)."""
@@ -104,6 +107,11 @@ def open_predictions(
     drawn = _drawn(predictions, rater, raters, rater_predictions, classes)
     folder = predictions.folder
     maps = {} if folder is None else _files_by_rater(folder / CONFUSION, raters)
+    probability = (
+        {}
+        if folder is None or predictions.kind != "classes"
+        else _read_case_table(folder / CASE_TABLE, classes.names)
+    )
     cases = {
         case.name: PredictedCase(
             case.name,
@@ -115,6 +123,7 @@ def open_predictions(
                 if (stem := _stem(case, rater)) in found
             },
             tuple(np.argsort(place[:-1]).tolist()),
+            probability.get(case.name),
         )
         for case in predictions
         if rater in case.labels
@@ -231,6 +240,18 @@ def _files_by_rater(folder: Path, raters: Sequence[str]) -> dict[str, dict[str, 
         for entry in sorted(folder.iterdir())
         if entry.is_dir()
     }
+
+
+def _read_case_table(path: Path, names: Sequence[str]) -> dict[str, NDArray[np.float64]]:
+    """Read the class probabilities of each case; none without a table that has them."""
+    import pandas as pd
+
+    if not path.is_file():
+        return {}
+    table = pd.read_csv(path, dtype={"case": str}, keep_default_na=False, na_values=[""])
+    if not {"case", *names} <= set(table.columns):
+        return {}
+    return dict(zip(table["case"], table[list(names)].to_numpy(dtype=np.float64), strict=True))
 
 
 def _read_rater_table(path: Path, names: Sequence[str]) -> dict[str, NDArray[np.float64]]:

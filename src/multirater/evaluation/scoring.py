@@ -52,6 +52,9 @@ def evaluate(
       labels that are classes of whole images `accuracy`.
       `… with majority vote` when no case has a truth; `… with raters`, the mean over the raters
       of a case.
+    - `log loss` (nats) and `calibration error`, for classes of whole images whose probabilities
+      are known (`cases.csv`): surprise at the true class, and how far confidence and accuracy are
+      apart (`metrics.calibration_error`; its interval comes from drawing cases again).
     - `… of predicted raters`: what each rater is predicted to draw against what they drew.
     - `energy distance (Dice)`, `energy distance (IoU)`: between the set of raters' labels and the
       set of predicted raters' labels. When the predictions know the raters by name, the predicted

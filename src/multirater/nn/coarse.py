@@ -34,7 +34,8 @@ from torch import Tensor, nn
 
 from multirater.nn.confusion import Columns, PixelConfusion
 from multirater.nn.losses import label_weights
-from multirater.nn.segmenter import Labelled, Outputs, RaterLoss, RaterSegmenter
+from multirater.nn.rater_network import ConfusionNetwork, Labelled, Outputs, RaterLoss
+from multirater.nn.raters import Raters
 from multirater.types import MISSING
 
 Kind: TypeAlias = Literal["mask", "positive", "negative"]
@@ -111,7 +112,7 @@ class DominantConfusion(PixelConfusion):
         self,
         features: Tensor,
         labels: Tensor,
-        raters: Sequence[int],
+        raters: Raters,
         truth: Tensor | None = None,
     ) -> Columns:
         """Return what the labels single out."""
@@ -165,7 +166,7 @@ def _log_likelihood(log_truth: Tensor, columns: Tensor, is_negative: Tensor) -> 
     return torch.logsumexp(log_truth[:, None] + columns, dim=2)
 
 
-class CoarseSegmenter(RaterSegmenter):
+class CoarseNetwork(ConfusionNetwork):
     """Backbone, truth head, and confusion matrices of drawings.
 
     The loss is the mean over all pixels, drawn or not, so that every drawn pixel weighs the same,
@@ -190,11 +191,13 @@ class CoarseSegmenter(RaterSegmenter):
         kinds: Sequence[Kind],
         with_confusion: bool = True,
     ) -> None:
-        head = DominantConfusion(len(kinds), n_classes, n_features) if with_confusion else None
         super().__init__(
-            backbone, n_features=n_features, n_classes=n_classes, ndim=ndim, confusion=head
+            backbone, n_features=n_features, n_classes=n_classes, ndim=ndim, confusion=None
         )
         self.kinds = tuple(kinds)
+        # Made last, so that with and without matrices the same seed gives the same other weights.
+        if with_confusion:
+            self.confusion = DominantConfusion(len(kinds), n_classes, n_features)
 
     def loss(self, features: Tensor, labelled: Labelled) -> RaterLoss:
         """Return likelihood of the labels and drawings, and trace of the drawings' matrices."""
@@ -215,9 +218,9 @@ class CoarseSegmenter(RaterSegmenter):
         weight = self._weights(labelled, is_negative)
         return RaterLoss(-(each * weight).mean(), trace.mean())
 
-    def _are(self, raters: Sequence[int], kinds: Sequence[Kind], labels: Tensor) -> Tensor:
+    def _are(self, raters: Raters, kinds: Sequence[Kind], labels: Tensor) -> Tensor:
         """Return which raters give one of these kinds, (1, R, 1, ...)."""
-        found = torch.tensor([self.kinds[r] in kinds for r in raters], device=labels.device)
+        found = torch.tensor([self.kinds[int(r)] in kinds for r in raters], device=labels.device)
         return found.reshape(1, -1, *([1] * (labels.ndim - 2)))
 
     def _weights(self, labelled: Labelled, is_negative: Tensor) -> Tensor:

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from multirater.errors import Fault, InputError
-from multirater.nn.segmenter import Segmenter
+from multirater.io.grid import size_text
+from multirater.nn.rater_network import RaterNetwork
 from multirater.training.run import read_run
 from multirater.training.samples import normalise
 from multirater.types import Case, Geometry
@@ -92,7 +93,7 @@ class Predictor:
     """
 
     def __init__(self, folder: str | Path) -> None:
-        self.config, self.data, self.segmenter = read_run(folder)
+        self.config, self.data, self.network = read_run(folder)
 
     def __call__(
         self, image: NDArray[np.generic], *, raters: Sequence[int] | None = None
@@ -140,16 +141,26 @@ class Predictor:
             raise InputError(
                 Fault(f"{len(image)} channels", expected=f"{self.data.n_channels}, as in training")
             )
+        if self.data.kind == "classes" and image.shape[1:] != self.data.space:
+            raise InputError(
+                Fault(
+                    f"image has size {size_text(image.shape[1:])}",
+                    expected=f"{size_text(self.data.space)}, as in training",
+                    fix="bring the image to this size, by resizing or padding",
+                )
+            )
         return normalise(np.asarray(image))
 
     def _predictions(
         self, images: Sequence[NDArray[np.float32]], raters: tuple[int, ...]
     ) -> list[Prediction]:
         """Run the network on images of one size."""
-        network = _Channels(self.segmenter, raters)
+        network = _Channels(self.network, raters)
         batch = torch.from_numpy(np.stack(images))
         with torch.inference_mode():
-            if self.config.view == "slices":
+            if self.data.kind == "classes":
+                output = network(batch)
+            elif self.config.view == "slices":
                 output = self._sliced(network, batch)
             else:
                 output = self._windowed(network, batch)
@@ -203,15 +214,15 @@ class Predictor:
 
 
 class _Channels(nn.Module):
-    """All outputs of a segmenter as channels, so that windows average them alike."""
+    """All outputs of a network as channels, so that windows average them alike."""
 
-    def __init__(self, segmenter: Segmenter, raters: tuple[int, ...]) -> None:
+    def __init__(self, network: RaterNetwork, raters: tuple[int, ...]) -> None:
         super().__init__()
-        self.segmenter = segmenter
+        self.network = network
         self.raters = raters
 
     def forward(self, image: Tensor) -> Tensor:
-        found = self.segmenter.outputs(image, self.raters)
+        found = self.network.outputs(image, self.raters)
         parts = [found.truth]
         if found.drawn is not None:
             parts.append(found.drawn.flatten(1, 2))
