@@ -62,6 +62,11 @@ def test_training_python():
     assert all(len(each.splitlines()) < 30 for each in examples)
 
 
+def test_scikit_learn_python():
+    example = (ROOT / "examples/classify_with_scikit_learn.py").read_text(encoding="utf-8")
+    assert blocks("docs/scikit-learn.md", "python") == [example.split('"""\n\n')[1]]
+
+
 def test_classification_python():
     example = (ROOT / "examples/classify_torch_loop.py").read_text(encoding="utf-8")
     assert blocks("docs/classification.md", "python") == [example.split('"""\n\n')[1]]

@@ -20,12 +20,14 @@ if TYPE_CHECKING:
     from multirater import fuse, io, metrics, nn, report, samples, simulate
     from multirater.dataset_agreement import agreement
     from multirater.dataset_info import info
+    from multirater.estimator import RaterClassifier
     from multirater.evaluation import evaluate
     from multirater.io import dataset_from_arrays, read_dataset, write_dataset
     from multirater.report import write_report
     from multirater.training import predict, train
 
 _HOMES = {
+    "RaterClassifier": "multirater.estimator",
     "agreement": "multirater.dataset_agreement",
     "dataset_from_arrays": "multirater.io",
     "evaluate": "multirater.evaluation",
@@ -39,6 +41,7 @@ _HOMES = {
 _FOLDERS = ("fuse", "io", "metrics", "nn", "report", "samples", "simulate")
 
 __all__ = [
+    "RaterClassifier",
     "agreement",
     "dataset_from_arrays",
     "evaluate",

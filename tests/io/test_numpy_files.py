@@ -114,7 +114,7 @@ def test_pickles_are_never_loaded(tmp_path):
 
 @pytest.mark.parametrize(
     "array",
-    [np.array([["a"]]), np.zeros(5), np.zeros((1, 1, 2, 2, 2)), np.zeros((2, 2), complex)],
+    [np.array([["a"]]), np.array(5.0), np.zeros((1, 1, 2, 2, 2)), np.zeros((2, 2), complex)],
 )
 def test_arrays_that_are_no_image_are_told(tmp_path, array):
     np.save(tmp_path / "a.npy", array)

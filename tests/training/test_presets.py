@@ -1,10 +1,14 @@
-"""The numbers of Table 7 of Zhang 2020."""
+"""The numbers of Table 7 of Zhang 2020, and of appendix A of Tanno 2019."""
+
+from dataclasses import replace
 
 import pytest
+from torch import nn
 
 from multirater.errors import InputError
 from multirater.training.config import TrainConfig
-from multirater.training.presets import PRESETS, preset
+from multirater.training.presets import preset
+from multirater.training.run import RunData, build_network
 
 TABLE_7 = {  # learning rate, epochs, batch size, weight of the trace
     "mnist": (1e-4, 60, 2, 0.7),
@@ -25,8 +29,29 @@ def test_what_is_printed(name):
 
 
 def test_volumes_are_seen_as_slices():
-    views = {name: preset(name)["view"] for name in PRESETS}
+    views = {name: preset(name)["view"] for name in TABLE_7}
     assert views == {"mnist": "2d", "ms-lesion": "slices", "brats": "slices", "lidc": "2d"}
+
+
+@pytest.mark.parametrize(
+    ("name", "space", "n_channels", "n_classes"),
+    [("tanno-mnist", (28, 28), 1, 10), ("tanno-cardiac", (96, 96), 1, 6)],
+)
+def test_class_labels_of_tanno_2019(name, space, n_channels, n_classes):
+    config = TrainConfig(**preset(name))
+    printed = (config.learning_rate, config.epochs, config.batch_size, config.trace_weight)
+    assert printed == (1e-3, 200, 50, 0.01)
+    assert (config.validation, config.augment) == (0.1, False)
+    data = RunData(("a", "b"), ("x",) * n_classes, ("",) * n_classes, n_channels, 0, space)
+    network = build_network(config, replace(data, kind="classes"))
+    # Global pooling leads straight to the last layer.
+    linear = [each for each in network.modules() if isinstance(each, nn.Linear)]
+    assert [each.out_features for each in linear] == [n_classes]
+
+
+def test_photographs_of_tanno_2019_go_through_fifty_layers():
+    settings = preset("tanno-cifar10")
+    assert (settings["backbone"], settings["epochs"]) == ("resnet50", 200)
 
 
 def test_a_preset_can_be_changed_without_changing_the_next():

@@ -31,8 +31,8 @@ def train(
     preset: Annotated[
         str,
         typer.Option(
-            help="Settings of Zhang 2020 for mnist, ms-lesion, brats or lidc, where no option "
-            "says otherwise.",
+            help="Settings of Zhang 2020 for mnist, ms-lesion, brats or lidc, or of Tanno 2019 for "
+            "tanno-mnist, tanno-cifar10 or tanno-cardiac, where no option says otherwise.",
             show_default=False,
         ),
     ] = "",

@@ -46,7 +46,7 @@ def dataset_from_arrays(
         labels: per case (n_raters, *space), class indices, -1 where missing. A rater whose whole
             label is -1 did not label the case. Without axes of space, (n_cases, n_raters), each
             label is the class of a whole image.
-        images: per case (*space), or (channels, *space).
+        images: per case (*space), or (channels, *space); with class labels also (n_features,).
         truths: per case (*space).
         raters: names; rater 1, rater 2, ... when not given.
         cases: names; their numbers when not given.
@@ -127,6 +127,8 @@ def _geometry(ndim: int, spacing: Sequence[float] | None) -> Geometry:
 def _image(picture: NDArray[Any], geometry: Geometry, spacing: Sequence[float] | None) -> Image:
     if geometry.ndim:
         return Image(picture[None] if picture.ndim == geometry.ndim else picture, geometry)
+    if picture.ndim == 1:
+        return Image(picture, geometry)
     array = channels_first(picture)
     return Image(array, _geometry(array.ndim - 1, spacing))
 

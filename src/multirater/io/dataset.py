@@ -20,6 +20,7 @@ from multirater.io import manifest
 from multirater.io.case_files import read_case_files
 from multirater.io.csv_table import require_distinct
 from multirater.io.drawings import read_drawing
+from multirater.io.features import features_beside, read_features, with_features
 from multirater.io.folders import discover_rows, is_folder_layout
 from multirater.io.formats import image_shape, read_image
 from multirater.io.labels import read_label
@@ -59,7 +60,8 @@ def read_dataset(
 
     Args:
         path: a manifest; a folder with `manifest.csv`, or with `images/`, `raters/<rater>/` and
-            `truth/`; or a table with the manifest's columns.
+            `truth/`; or a table with the manifest's columns. Beside a manifest without images,
+            `features.csv`, `.parquet` or `.npy` holds one vector per case.
         root: folder that the paths of a table in memory are relative to; the current folder when
             not given.
         classes: the classes; those of `classes.csv` beside the table when not given.
@@ -95,16 +97,31 @@ def read_dataset(
             )
         )
     files = Files(folder)
-    kind = kind_of_labels(rows, files)
+    table_of_features = _features(rows, files) if root or isinstance(path, str | Path) else None
+    kind = "classes" if table_of_features else kind_of_labels(rows, files)
     if kind == "classes":
         rows, classes = _class_labels(rows, classes, faults)
     in_order, found = table_faults(rows, files, kind)
     faults += [*in_classes, *found]
     if not faults:
-        return _made(rows, files, kind, classes)
+        made = _made(rows, files, kind, classes)
+        if table_of_features is None:
+            return made
+        vectors = read_features(table_of_features, [case.name for case in made])
+        return with_features(made, vectors)
     # Without the classes nobody knows what label files should hold.
     more = [] if in_classes else _file_faults(in_order, files, kind, classes)
     raise InputError([*(fault.at(file=origin) for fault in faults), *more])
+
+
+def _features(rows: list[Row], files: Files) -> Path | None:
+    """Return the table that stands in for images, where rows name neither image nor mask."""
+    if any(row.image for row in rows):
+        return None
+    labelled = any(row.label or row.truth for row in rows)
+    if labelled and kind_of_labels(rows, files) == "masks":
+        return None
+    return features_beside(files.root)
 
 
 def _file_faults(rows: list[Row], files: Files, kind: Kind, classes: Classes | None) -> list[Fault]:

@@ -16,7 +16,7 @@ import numpy as np
 from multirater.errors import Fault, InputError
 from multirater.io.atomic import replacing
 from multirater.io.grid import Shape, is_default, size_text
-from multirater.io.guard import missing, writing
+from multirater.io.guard import cannot_hold, missing, writing
 from multirater.io.suffixes import (
     FAMILIES,
     READABLE,
@@ -113,7 +113,7 @@ def write_image(image: Image, path: str | Path, *, overwrite: bool = False) -> N
     if suffix_of(target) not in WRITABLE:
         raise _unknown_suffix(target, "write", WRITABLE)
     with writing(target):
-        _require_image(image)
+        _require_image(image, target)
     with replacing(target, overwrite=overwrite) as temporary, writing(target):
         native = image.array.astype(image.array.dtype.newbyteorder("="), copy=False)
         _family(target).write(Image(native, image.geometry), temporary)
@@ -234,8 +234,12 @@ def _require_numbers(image: Image, file: str) -> None:
     )
 
 
-def _require_image(image: Image) -> None:
+def _require_image(image: Image, target: Path) -> None:
     _require_numbers(image, "")
+    if image.array.ndim == 1 and image.geometry.ndim == 0:
+        if suffix_of(target) != ".npy":
+            raise cannot_hold("a vector of features", suffix_of(target), (".npy",))
+        return
     if image.array.ndim != image.geometry.ndim + 1 or image.geometry.ndim not in (2, 3):
         raise InputError(
             Fault(

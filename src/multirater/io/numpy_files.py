@@ -2,7 +2,8 @@
 
 An NPZ file written here holds `array` (channels first), `axes` (such as `CZYX`), `spacing`,
 `origin` and `direction`. An NPY file, or an NPZ file of one array from elsewhere, says nothing
-about its axes: `axes.channel_axis` states the rule. Pickled objects are never loaded.
+about its axes: `axes.channel_axis` states the rule. One axis is a vector of features: an image
+without space whose entries are its channels. Pickled objects are never loaded.
 """
 
 from __future__ import annotations
@@ -28,10 +29,10 @@ _OURS = {"array", "axes", "spacing", "origin", "direction"}
 def read(path: Path, ndim: int | None, *, as_labels: bool = False) -> Image:
     """Read an NPY or NPZ file as (channels, *space)."""
     if suffix_of(path) == ".npz":
-        return _read_npz(path, ndim)
+        return _read_npz(path, ndim, as_labels=as_labels)
     with reading(path, "NPY"), path.open("rb") as stream:
         array = npy.read_array(stream, allow_pickle=False)
-        return _without_axes(array, ndim)
+        return _without_axes(array, ndim, as_labels=as_labels)
 
 
 def shape(path: Path, ndim: int | None) -> Shape:
@@ -46,6 +47,9 @@ def write(image: Image, path: Path) -> None:
     """Write NPY, where nothing is lost by it, or NPZ, which holds every image."""
     if suffix_of(path) == ".npz":
         _write_npz(image, path)
+        return
+    if image.array.ndim == 1:
+        np.save(path, image.array, allow_pickle=False)
         return
     if not is_default(image.geometry):
         raise cannot_hold("spacing, origin or direction", "NPY", (".npz", ".nii.gz", ".nrrd"))
@@ -62,12 +66,16 @@ def _layout_that_reads_back(array: NDArray[Any]) -> NDArray[Any]:
     return array
 
 
-def _without_axes(array: NDArray[Any], ndim: int | None) -> Image:
+def _without_axes(array: NDArray[Any], ndim: int | None, *, as_labels: bool) -> Image:
+    if array.ndim == 1 and ndim is None and not as_labels:
+        return Image(array, Geometry.default(0))
     pixels = channels_first(array, ndim)
     return fit_image(pixels, Geometry.default(pixels.ndim - 1), ndim)
 
 
 def _shape_without_axes(whole: tuple[int, ...], ndim: int | None) -> Shape:
+    if len(whole) == 1 and ndim is None:
+        return (), Geometry.default(0)
     axis = channel_axis(whole, ndim)
     space = whole if axis is None else whole[:axis] + whole[axis + 1 :]
     return fit_ndim(space, Geometry.default(len(space)), ndim)
@@ -80,11 +88,11 @@ def _header_shape(stream: IO[bytes]) -> tuple[int, ...]:
     return whole
 
 
-def _read_npz(path: Path, ndim: int | None) -> Image:
+def _read_npz(path: Path, ndim: int | None, *, as_labels: bool) -> Image:
     with reading(path, "NPZ"), np.load(path, allow_pickle=False) as archive:
         if set(archive.files) == _OURS:
             return fit_image(archive["array"], _stored_geometry(archive), ndim)
-        return _without_axes(archive[_only_key(archive.files)], ndim)
+        return _without_axes(archive[_only_key(archive.files)], ndim, as_labels=as_labels)
 
 
 def _npz_shape(path: Path, ndim: int | None) -> Shape:

@@ -150,6 +150,8 @@ class _Writer:
             return ""
         paths = case.image.paths if case.image is not None else ()
         suffix = self.suffix or _suffix_like(paths, image)
+        if not image.space:  # a vector of features
+            suffix = ".npy"
         cell = f"images/{self.case_files[case.name]}{suffix}"
         try:
             write_image(as_numbers(image, suffix), self.folder / cell)

@@ -71,7 +71,7 @@ class CaseEncoder:
             room -= sum(map(len, texts))
         else:
             found["answers"] = [MISSING if each is None else int(each) for each in columns]
-        if image is not None:
+        if image is not None and image.space:  # features make no picture
             shades = as_shades(image.array)
             found["pictures"] = _pictures(shades, slices, room, n_axes=len(space))
         return found

@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from torch import nn
+
 from multirater.errors import Fault, InputError
 from multirater.io.atomic import replacing
 from multirater.nn.backbone import CHANNELS
@@ -57,7 +59,7 @@ class TrainConfig:
         likelihood: `marginal`, or `joint` with one truth shared by the raters of a case.
         warmup_epochs: epochs of `cm` with all matrices fixed to the identity, before they learn.
         backbone: `unet`, or a segmentation network of MONAI; for class labels a name that
-            `nn.classifier_backbone` knows.
+            `nn.classifier_backbone` knows, or a module of your own.
         backbone_options: further arguments of the backbone.
         channels: per stage of the U-Net.
         n_features: channels of the feature map that the heads see.
@@ -86,7 +88,7 @@ class TrainConfig:
     trace_weight: float = 0.01
     likelihood: Literal["marginal", "joint"] = "marginal"
     warmup_epochs: int = BY_TASK
-    backbone: str = BY_TASK
+    backbone: str | nn.Module = BY_TASK
     backbone_options: dict[str, Any] = field(default_factory=dict)
     channels: tuple[int, ...] = CHANNELS
     n_features: int = BY_TASK

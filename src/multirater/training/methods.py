@@ -188,6 +188,8 @@ def _backbone(config: TrainConfig, shape: Shape) -> nn.Module:
             n_features=config.n_features,
             options=config.backbone_options,
         )
+    if isinstance(config.backbone, nn.Module):
+        raise InputError(Fault("a module as backbone for drawings", expected="a name"))
     return build_backbone(
         config.backbone,
         ndim=shape.ndim,

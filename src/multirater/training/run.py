@@ -2,6 +2,7 @@
 
 RUN/config.json      settings
 RUN/data.json        raters, classes, kind of labels, image channels, version (see `RunData`)
+RUN/backbone.pt      the user's own backbone, when there is one
 RUN/checkpoints/     best.ckpt by held-out likelihood, last.ckpt to go on from
 RUN/curves.csv       losses of every epoch
 RUN/tensorboard/     the same for TensorBoard
@@ -41,6 +42,7 @@ from multirater.training.em import EndRounds
 from multirater.training.jury import AS_GOOD, WeighRaters
 from multirater.training.methods import Shape, training_method
 from multirater.training.module import RaterModule
+from multirater.training.own_backbone import keep_backbone, with_backbone
 from multirater.types import Classes, Dataset, LabelClass
 
 CONFIG, DATA, CHECKPOINTS, CURVES = "config.json", "data.json", "checkpoints", "curves.csv"
@@ -118,7 +120,7 @@ def train(dataset: Dataset, folder: str | Path, config: TrainConfig | None = Non
     found = survey(dataset, workers=1)
     if is_first:
         target.mkdir(parents=True, exist_ok=True)
-        write_config(config, target / CONFIG)
+        write_config(keep_backbone(config, target), target / CONFIG)
         write_origin(target, dataset.folder)
     return _fit(found, target, config)
 
@@ -127,7 +129,8 @@ def resume(dataset: Dataset, folder: str | Path) -> Run:
     """Go on with a run that was interrupted, from its last finished epoch."""
     target = Path(folder)
     _require_run(target)
-    return _fit(survey(dataset, workers=1), target, read_config(target / CONFIG))
+    config = with_backbone(read_config(target / CONFIG), target)
+    return _fit(survey(dataset, workers=1), target, config)
 
 
 def _fit(found: Survey, target: Path, config: TrainConfig) -> Run:
@@ -270,7 +273,7 @@ def read_run(folder: str | Path) -> tuple[TrainConfig, RunData, RaterNetwork]:
     """Read settings, data description and the best network of a run."""
     target = Path(folder)
     _require_run(target)
-    config = read_config(target / CONFIG)
+    config = with_backbone(read_config(target / CONFIG), target)
     stored = json.loads((target / DATA).read_text(encoding="utf-8"))
     listed: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in stored.items()}
     data = RunData(**listed)

@@ -1,0 +1,187 @@
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from torch import nn
+
+from multirater import RaterClassifier
+from multirater.errors import InputError
+from multirater.metrics import confusion_frobenius_error, skill_score
+from multirater.simulate import simulate_class_labels
+from multirater.training.methods import METHODS
+
+QUICK = {"epochs": 5, "learning_rate": 1e-2}
+CM = np.array([[[0.9, 0.1], [0.05, 0.95]], [[0.6, 0.4], [0.3, 0.7]], [[0.8, 0.2], [0.4, 0.6]]])
+
+
+def not_for_raters(_):
+    return {
+        "check_classifiers_classes": "it uses -1 as a class, which stands for not labelled here",
+        "check_supervised_y_2d": "it wants a warning of a y with two axes, which is the rule here",
+    }
+
+
+@parametrize_with_checks([RaterClassifier(**QUICK)], expected_failed_checks=not_for_raters)
+def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def items():
+    """X (600, 4), truth, and Y (600, 3) of three raters."""
+    random = np.random.default_rng(0)
+    truth = random.integers(0, 2, 600)
+    features = np.stack([truth * 2 - 1, 1 - truth, truth * 0, truth * 0], 1)
+    labels = simulate_class_labels(truth, CM, seed=1).T
+    return features * [30, 1, 1, 1] + random.normal(0, 1, (600, 4)) * [12, 0.4, 1, 1], truth, labels
+
+
+def test_truth_and_raters_are_found(items):
+    features, truth, labels = items
+    fitted = RaterClassifier(confusion_learning_rate=0.1, seed=0).fit(features, labels)
+    assert (fitted.predict(features) == truth).mean() > 0.97
+    assert fitted.confusion_.shape == (3, 2, 2)
+    assert confusion_frobenius_error(CM, fitted.confusion_) < 0.02
+    assert np.argsort(fitted.skill_).tolist() == [1, 2, 0]
+    np.testing.assert_array_equal(fitted.skill_, skill_score(fitted.confusion_))
+    assert list(fitted.raters_.index) == ["rater 1", "rater 2", "rater 3"]
+    assert len(fitted.curves_) == 15
+    assert fitted.trust_["findings"]
+
+
+@pytest.mark.parametrize("method", sorted(set(METHODS["classes"]) - {"truth", "oracle"}))
+def test_every_method_goes_by_its_name(items, method):
+    features, truth, labels = items
+    fitted = RaterClassifier(method, **QUICK).fit(features[:200], labels[:200])
+    assert (fitted.predict(features) == truth).mean() > 0.8
+    assert fitted.confusion_.shape == (3, 2, 2)
+    np.testing.assert_allclose(fitted.confusion_.sum(2), 1, atol=1e-6)
+
+
+def test_the_truth_is_taken_by_the_method_of_that_name(items):
+    features, truth, labels = items
+    wrong = 1 - labels
+    fitted = RaterClassifier("truth", **QUICK).fit(features, wrong, truth=truth)
+    assert (fitted.predict(features) == truth).mean() > 0.97
+    assert (fitted.skill_ < 0.5).all()
+
+
+def as_nan(labels):
+    return np.where(labels == -1, np.nan, labels)
+
+
+def as_names(labels):
+    return np.array(["", "benign", "malignant"], dtype=object)[labels + 1]
+
+
+def as_table(labels):
+    return pd.DataFrame(np.where(labels == -1, None, as_names(labels)))
+
+
+@pytest.mark.parametrize("written", [as_nan, as_names, as_table])
+def test_missing_labels_may_be_written_in_several_ways(items, written):
+    features, _, labels = items
+    sparse = np.where(np.random.default_rng(2).random(labels.shape) < 0.5, -1, labels)
+    model = RaterClassifier(**QUICK)
+    plain = model.fit(features, sparse).predict_proba(features)
+    other = clone(model).fit(features, written(sparse))
+    np.testing.assert_array_equal(other.predict_proba(features), plain)
+    expected = [0, 1] if written is as_nan else ["benign", "malignant"]
+    assert other.classes_.tolist() == expected
+    assert set(other.predict(features)) == set(expected)
+
+
+def test_a_rater_without_labels_is_unknown(items):
+    features, _, labels = items
+    with_nobody = np.insert(labels, 1, -1, axis=1)
+    fitted = RaterClassifier(**QUICK).fit(features, with_nobody)
+    assert np.isnan(fitted.confusion_[1]).all()
+    assert np.isnan(fitted.skill_[1])
+    assert np.isfinite(fitted.skill_[[0, 2, 3]]).all()
+
+
+@pytest.mark.parametrize("shape", [(1, 6, 6), (7, 6, 6), (2, 5, 6, 4)])
+def test_images_of_any_channels_and_volumes(items, shape):
+    _, truth, labels = items
+    random = np.random.default_rng(3)
+    images = random.normal(0, 0.3, (120, *shape)).astype(np.float32)
+    images[truth[:120] == 1, ..., :3] += 1
+    options = {"channels": [8, 8]}
+    fitted = RaterClassifier(**QUICK, backbone_options=options).fit(images, labels[:120])
+    assert fitted.n_features_in_ == shape[0]
+    assert (fitted.predict(images) == truth[:120]).mean() > 0.9
+    with pytest.raises(ValueError, match="expected"):
+        fitted.predict(images[..., :2])
+
+
+def test_a_network_of_ones_own_is_left_as_it_was(items):
+    features, truth, labels = items
+    own = nn.Sequential(nn.Linear(4, 16), nn.Tanh())
+    before = [each.clone() for each in own.parameters()]
+    fitted = RaterClassifier(backbone=own, **QUICK).fit(features / [30, 1, 1, 1], labels)
+    assert (fitted.predict(features / [30, 1, 1, 1]) == truth).mean() > 0.9
+    assert all((a == b).all() for a, b in zip(own.parameters(), before, strict=True))
+
+
+def test_the_random_numbers_of_others_are_left_alone(items):
+    features, _, labels = items
+    np.random.seed(5)  # noqa: NPY002
+    expected = np.random.rand()  # noqa: NPY002
+    np.random.seed(5)  # noqa: NPY002
+    RaterClassifier(epochs=1).fit(features, labels)
+    assert np.random.rand() == expected  # noqa: NPY002
+
+
+def test_same_seed_same_result_also_after_pickling(items):
+    features, _, labels = items
+    one, same, other = (
+        RaterClassifier(epochs=1, seed=seed).fit(features, labels) for seed in (0, 0, 1)
+    )
+    expected = one.predict_proba(features)
+    np.testing.assert_array_equal(same.predict_proba(features), expected)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(one)).predict_proba(features), expected)
+    assert np.abs(other.predict_proba(features) - expected).max() > 1e-4
+
+
+def test_it_works_within_pipelines_and_cross_validation(items):
+    features, truth, labels = items
+    pipeline = make_pipeline(StandardScaler(), RaterClassifier(**QUICK)).fit(features, labels)
+    assert pipeline.score(features, truth) > 0.95
+    assert cross_val_score(RaterClassifier(**QUICK), features, truth, cv=2).min() > 0.95
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "said"),
+    [
+        (np.zeros((4, 2)), np.full((4, 3), -1), "no label"),
+        (np.zeros((4, 2)), np.zeros((4, 3)), "one class only"),
+        (np.zeros((4, 2)), np.zeros((3, 3)), "inconsistent"),
+        (np.zeros((4, 2)), np.zeros((4, 3, 2)), "expected \\(n, n_raters\\)"),
+        (np.zeros((4, 2)), np.array([0.5, 1.2, 3.1, 4.7]), "Unknown label type"),
+        (np.zeros((4, 5, 5)), np.array([0, 1, 0, 1]), "X has 3 axes"),
+    ],
+)
+def test_what_cannot_be_used_is_said(x, y, said):
+    with pytest.raises(ValueError, match=said):
+        RaterClassifier().fit(x, y)
+
+
+def test_an_unknown_method_or_setting_is_said():
+    features, labels = np.zeros((4, 2)), np.array([[0, 1]] * 4)
+    with pytest.raises(InputError, match="no training method 'sorcery'"):
+        RaterClassifier("sorcery").fit(features, labels)
+    with pytest.raises(TypeError, match="colour"):
+        RaterClassifier(settings={"colour": 1}).fit(features, labels)
+
+
+def test_the_package_is_imported_without_it():
+    code = "import sys, multirater; assert not {'sklearn', 'torch', 'numpy'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
