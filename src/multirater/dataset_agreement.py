@@ -66,7 +66,12 @@ def agreement(
     found = survey(dataset, workers=workers) if isinstance(dataset, Dataset) else dataset
     n_raters = len(found.dataset.raters)
     if n_raters < 2:
-        raise InputError(Fault(f"{n_raters} raters", expected="at least two, to compare them"))
+        raise InputError(
+            Fault(
+                f"{n_raters} raters of masks or classes",
+                expected="at least two, to compare them; coarse drawings do not count",
+            )
+        )
     draws = {"level": level, "n_resamples": n_resamples, "seed": seed}
     pooled = _Pooled.of(found)
     measures: dict[str, Callable[..., float]] = {

@@ -111,10 +111,21 @@ def _summary(found: Survey, cases: pd.DataFrame) -> dict[str, object]:
         "sizes": _listed(Counter(cases["size"])),
         "spacing (mm)": _listed(Counter({_numbers(k): v for k, v in spacings.items()})),
         "channels": _listed(Counter(map(str, cases["channels"]))),
+        **_drawings(found.dataset),
         "classes": ", ".join(found.classes.names),
         "label files hold": _listed(Counter(rule for case in found.cases for rule in case.rules)),
         "mean disagreement": float(cases["disagreement"].mean()),
     }
+
+
+def _drawings(dataset: Dataset) -> dict[str, object]:
+    """Count coarse drawings, which are no labels and enter none of the other facts."""
+    drawings = [drawing for case in dataset for drawing in case.drawings]
+    if not drawings:
+        return {}
+    kinds = Counter[str](drawing.kind for drawing in drawings)
+    drawers = Counter(drawing.rater for drawing in drawings)
+    return {"coarse drawings": _listed(kinds), "drawn by": _listed(drawers)}
 
 
 def _listed(counts: Counter[str], most: int = 4) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ MISSING = -1
 """The label of a pixel or case that a rater did not label."""
 
 T = TypeVar("T")
+
+DrawingKind: TypeAlias = Literal["positive", "negative"]
+"""What a coarse drawing says of its pixels: this is class k, or this is *not* class k."""
 
 
 @dataclass(frozen=True)
@@ -111,6 +114,26 @@ class Source(Generic[T]):
 
 
 @dataclass(frozen=True)
+class Drawing:
+    """A coarse drawing: k where something was drawn for class k, -1 everywhere else.
+
+    Kept apart from labels, because it is none: a negative drawing holds what a pixel is *not*, and
+    neither kind says anything of the pixels it leaves out.
+
+    Attributes:
+        rater: who drew.
+        kind: `positive` ("this is class k") or `negative` ("this is not class k").
+        source: the drawing.
+        simulated: for simulated drawings, what was drawn at random to make them, as JSON.
+    """
+
+    rater: str
+    kind: DrawingKind
+    source: Source[LabelMap]
+    simulated: str = ""
+
+
+@dataclass(frozen=True)
 class LabelClass:
     """A class: its name, its colour `#rrggbb`, and the value that stands for it in label files."""
 
@@ -157,6 +180,7 @@ class Case:
         truth: when it is known.
         split: `train`, `test`, ..., or nothing.
         simulated: for simulated raters, what was drawn to make their label, as JSON.
+        drawings: coarse drawings; never among `labels`.
     """
 
     name: str
@@ -165,6 +189,7 @@ class Case:
     truth: Source[LabelMap] | None = None
     split: str = ""
     simulated: Mapping[str, str] = field(default_factory=dict)
+    drawings: tuple[Drawing, ...] = ()
 
     def read_image(self) -> Image | None:
         """Read the image, (channels, *space); None when the case has none."""
@@ -206,6 +231,10 @@ class Case:
                 _require_same_space(read[rater], first, self.name, rater, first_rater)
                 array[position] = read[rater].array
         return Labels(array, wanted, first.geometry)
+
+    def read_drawing(self, drawing: Drawing) -> LabelMap:
+        """Read one of the case's coarse drawings, (*space), -1 where nothing was drawn."""
+        return _read(drawing.source, self.name, drawing.rater)
 
 
 def _read(source: Source[T], case: str, rater: str | None) -> T:

@@ -18,7 +18,7 @@ from multirater.io import recipes as importers
 def run(monkeypatch):
     """Run a handler with words; its output."""
     app = typer.Typer()
-    for name in ("mnist", "ms-lesion", "brats", "lidc-crops"):
+    for name in ("mnist", "ms-lesion", "brats", "lidc-crops", "cityscapes", "les-av"):
         app.command(name)(verb(getattr(recipes, name.replace("-", "_"))))
 
     def call(*words):
@@ -41,7 +41,9 @@ def test_mnist_from_files_to_a_data_set(run, tmp_path):
     assert len((tmp_path / "data" / "manifest.csv").read_text().splitlines()) == 1 + 3 + 1
 
 
-@pytest.mark.parametrize("name", ["mnist", "ms-lesion", "brats", "lidc-crops"])
+@pytest.mark.parametrize(
+    "name", ["mnist", "ms-lesion", "brats", "lidc-crops", "cityscapes", "les-av"]
+)
 def test_faults_end_with_status_2_and_a_word(run, tmp_path, name):
     result = run(name, tmp_path / "nowhere", "-o", tmp_path / "data")
     assert result.exit_code == 2
@@ -59,6 +61,9 @@ def test_faults_end_with_status_2_and_a_word(run, tmp_path, name):
         (["brats", "--grade", "HGG", "--overwrite"], {"grades": ("HGG",), "overwrite": True}),
         (["lidc-crops", "-j", "1"], {"isotropic": False, "workers": 1, "seed": 0}),
         (["lidc-crops", "--isotropic"], {"isotropic": True}),
+        (["cityscapes"], {"masks": None, "shrink": 1, "overwrite": False}),
+        (["cityscapes", "--masks", "174", "--shrink", "8"], {"masks": 174, "shrink": 8}),
+        (["les-av", "--seed", "3"], {"seed": 3, "overwrite": False}),
     ],
 )
 def test_options_reach_the_function(run, monkeypatch, words, expected):

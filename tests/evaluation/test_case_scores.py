@@ -41,6 +41,7 @@ def test_overlaps_by_hand():
     assert found["Dice", "background"] == pytest.approx(0.8)
     assert found["IoU", "edema"] == pytest.approx(1 / 2)
     assert found["Dice", "core"] == 1  # drawn nowhere, predicted nowhere
+    assert found["mIoU", "all"] == pytest.approx((2 / 3 + 1 / 2) / 2)
 
 
 @pytest.mark.parametrize(("predicted", "accuracy"), [(2, 1.0), (1, 0.0), (-1, math.nan)])

@@ -234,7 +234,7 @@ def test_truth_without_raters():
     data = dataset_from_arrays(labels([A], [B]), truths=labels(A, B))
     cases = tuple(replace(case, labels={}) for case in data)
     found = quick(network(A, B), replace(data, cases=cases, raters=()))
-    assert measures(found.scores) == {"Dice", "IoU"}
+    assert measures(found.scores) == {"Dice", "IoU", "mIoU"}
     assert len(found.raters) == 0
     assert found.groups["n_cases"].tolist() == [0, 0, 0, 0, 0, 2]
 
@@ -242,7 +242,7 @@ def test_truth_without_raters():
 def test_the_truth_in_the_predictions_table_is_enough():
     found = quick(network(B, truths=labels(A)))
     assert value(found, "Dice") == pytest.approx(2 / 3)
-    assert measures(found.scores) == {"Dice", "IoU"}
+    assert measures(found.scores) == {"Dice", "IoU", "mIoU"}
     with pytest.raises(InputError, match="--reference"):
         quick(network(B))
 

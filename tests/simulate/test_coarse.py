@@ -65,7 +65,7 @@ def test_negative_noise_wipes_out_no_more_than_its_share_of_the_object():
     for i, truth in enumerate(DIGITS):
         label, drawing = simulate_coarse(truth, "negative", ratio=0.8, seed=i)
         false = np.sum((label == 1) & (truth == 1))
-        assert false == round(drawing.strokes[0].spill * truth.sum())
+        assert false == round(drawing.strokes[0].spill * drawing.ratio * truth.sum())
 
 
 def test_what_crosses_the_outline_lies_beside_the_drawing():

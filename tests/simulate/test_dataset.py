@@ -185,3 +185,30 @@ def test_parse_rater():
     assert parse_rater(" under:0.25 ") == SimulatedRater("under", 0.25)
     with pytest.raises(InputError, match="over:much"):
         parse_rater("over:much")
+
+
+def test_coarse_raters_draw_and_label_nothing():
+    raters = [SimulatedRater("good"), SimulatedRater("coarse", 0.5, 0.0)]
+    data = simulate_dataset(squares(), raters, seed=3)
+    assert data.raters == ("good",)
+    for case in data:
+        truth = case.read_truth().array
+        positive, negative = (case.read_drawing(each).array for each in case.drawings)
+        assert list(case.labels) == ["good"]
+        assert (truth[positive == 1] == 1).all()
+        assert (truth[negative == 1] == 0).all()
+        assert (positive == 1).sum() == pytest.approx((truth == 1).sum() / 2, abs=1)
+        assert json.loads(case.drawings[0].simulated)["ratio"] == 0.5
+
+
+def test_with_one_rater_per_case_some_have_masks_and_some_drawings():
+    raters = [SimulatedRater("good"), SimulatedRater("coarse", 0.3)]
+    data = simulate_dataset(squares(12), raters, supply="one", seed=0)
+    assert all(bool(case.labels) != bool(case.drawings) for case in data)
+    assert 0 < sum(bool(case.labels) for case in data) < len(data)
+
+
+@pytest.mark.parametrize("text", ["coarse:a", "coarse:0.5:1:2", "coarse:2"])
+def test_drawings_that_cannot_be_are_refused(text):
+    with pytest.raises(InputError):
+        simulate_dataset(squares(), [parse_rater(text)], seed=0)

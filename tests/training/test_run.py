@@ -13,7 +13,7 @@ import torch
 from multirater.errors import InputError
 from multirater.io import dataset_from_arrays, read_dataset, read_image, write_dataset
 from multirater.samples import digits_dataset
-from multirater.simulate import simulate_dataset
+from multirater.simulate import FIVE, SimulatedRater, simulate_dataset
 from multirater.training import TrainConfig, read_run, resume, train
 from multirater.training.methods import METHODS
 from multirater.training.prediction import predict
@@ -29,7 +29,8 @@ def studies(tmp_path_factory):
     """A dozen digits with drawings, and with class labels: one rater for some, two for others."""
     folder = tmp_path_factory.mktemp("data")
     digits = digits_dataset(n_train=12, n_test=3)
-    write_dataset(simulate_dataset(digits, seed=1), folder / "masks")
+    raters = [*FIVE, SimulatedRater("coarse", 0.5)]
+    write_dataset(simulate_dataset(digits, raters, seed=1), folder / "masks")
     write_dataset(classes_of(digits), folder / "classes")
     return {kind: read_dataset(folder / kind) for kind in OF_KIND}
 
@@ -128,7 +129,13 @@ def test_the_best_checkpoint_is_the_one_with_the_lowest_held_out_loss(run_folder
 
 @pytest.mark.parametrize(
     ("kind", "method"),
-    [("masks", "cm"), ("classes", "cm"), ("classes", "gem"), ("classes", "agg-net")],
+    [
+        ("masks", "cm"),
+        ("masks", "coarse"),
+        ("classes", "cm"),
+        ("classes", "gem"),
+        ("classes", "agg-net"),
+    ],
 )
 def test_an_interrupted_run_arrives_at_the_same_weights(
     studies, tmp_path, monkeypatch, kind, method
@@ -278,7 +285,8 @@ def test_same_seed_same_weights_other_seed_others(studies, tmp_path, kind):
 
 
 @pytest.mark.parametrize(
-    ("kind", "method"), [("masks", "cm"), ("classes", "cm"), ("classes", "agg-net")]
+    ("kind", "method"),
+    [("masks", "cm"), ("masks", "coarse"), ("classes", "cm"), ("classes", "agg-net")],
 )
 def test_two_processes_take_the_same_steps_as_one(studies, tmp_path, kind, method):
     data = one_label_each(studies[kind]) if kind == "classes" else studies[kind]

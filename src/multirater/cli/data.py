@@ -80,7 +80,7 @@ def simulate(
     data: Data,
     output: Output,
     raters: Annotated[
-        str, typer.Option(help="kind or kind:strength, separated by commas.")
+        str, typer.Option(help="kind, kind:strength or kind:area:noise, separated by commas.")
     ] = "good,over,under,wrong,blank",
     supply: Annotated[
         Literal["dense", "one"], typer.Option(help="Every rater, or one per case.")
@@ -91,6 +91,8 @@ def simulate(
     """Replace the raters of a data set with known truth by simulated ones.
 
     For masks: good, over, under, wrong, blank; strength 1 errs as in Zhang 2020, 0 not at all.
+    Coarse drawings: positive, negative, or coarse for both, such as coarse:0.3:1; area is the share
+    drawn of what could be (0.01 is a scribble), noise (1) adds fractures and over-drawing.
     For class labels: pairwise-flipper, hammer-spammer; the strength is the share of right answers.
     """
     import multirater

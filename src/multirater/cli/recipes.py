@@ -1,4 +1,4 @@
-"""Handlers of the verb import for the data sets of Zhang 2020."""
+"""Handlers of the verb import for the data sets of the papers."""
 
 from __future__ import annotations
 
@@ -91,3 +91,38 @@ def lidc_crops(
             source, output, isotropic=isotropic, seed=seed, workers=workers, overwrite=overwrite
         )
     )
+
+
+def cityscapes(
+    source: Annotated[
+        Path, typer.Argument(help="Folder with leftImg8bit, and gtFine, gtCoarse or both.")
+    ],
+    output: Output,
+    masks: Annotated[
+        int | None,
+        typer.Option(
+            min=0, help="Training images with masks; all others coarse.", show_default=False
+        ),
+    ] = None,
+    shrink: Annotated[int, typer.Option(min=1, help="4: a fourth of the size.")] = 1,
+    overwrite: Overwrite = False,
+) -> None:
+    """Make a data set of Cityscapes: fine masks, and coarse polygons as positive drawings."""
+    from multirater.io.recipes import import_cityscapes
+
+    print(import_cityscapes(source, output, masks=masks, shrink=shrink, overwrite=overwrite))
+
+
+def les_av(
+    source: Annotated[Path, typer.Argument(help="Folder with images and vessel-segmentations.")],
+    output: Output,
+    seed: Seed = 0,
+    overwrite: Overwrite = False,
+) -> None:
+    """Make a data set of LES-AV: fundus photographs, the vessels as truth, and no raters.
+
+    `multirater simulate --raters coarse:0.3` gives it coarse drawings.
+    """
+    from multirater.io.recipes import import_les_av
+
+    print(import_les_av(source, output, seed=seed, overwrite=overwrite))

@@ -41,7 +41,8 @@ def train(
         typer.Option(
             help="auto, cm, mean, wdn, crowd-layer, agg-net, max-mig or truth. For drawings also "
             "mode, staple, spatial-staple, separate, prob-unet, oracle; for class labels gem, "
-            "mbem, majority, dawid-skene, single-cm, soft-bootstrap."
+            "mbem, majority, dawid-skene, single-cm, soft-bootstrap; for coarse drawings coarse, "
+            "partial, positive-only, grabcut, random-walker, boxes."
         ),
     ] = "auto",
     confusion: Annotated[

@@ -18,7 +18,7 @@ from multirater.fuse import majority_vote
 from multirater.io.grid import is_default, size_text
 from multirater.metrics import confusion_counts, confusion_rms_error, energy_distance
 from multirater.metrics.calibration import log_loss_error
-from multirater.metrics.overlap import Overlap, overlap_of_counts
+from multirater.metrics.overlap import Overlap, mean_iou_of_counts, overlap_of_counts
 from multirater.simulate import true_confusion
 from multirater.types import Case, Geometry, LabelMap
 
@@ -26,6 +26,7 @@ ALL = "all"
 """Stands for all classes: of an overlap, the mean over those but the first that occur."""
 
 OVERLAPS: dict[str, Overlap] = {"Dice": "dice", "IoU": "iou"}
+MEAN_IOU = "mIoU"
 VOTE, EACH, DRAWN = " with majority vote", " with raters", " of predicted raters"
 DRAWN_BY_ONE = " of predicted rater"
 CM_RMSE = "CM RMSE"
@@ -124,7 +125,7 @@ def _score(case: Case, predicted: PredictedCase, job: ScoreJob) -> CaseScores:
 def compare(
     reference: NDArray[Any], predicted: NDArray[Any], classes: Sequence[str]
 ) -> dict[Key, float]:
-    """Dice and IoU of each class and in all; for single class labels, whether they are the same.
+    """Dice and IoU of each class and in all, and mIoU; for class labels, whether they are the same.
 
     Args:
         reference: class indices (*space), -1 where not labelled.
@@ -133,7 +134,7 @@ def compare(
 
     Returns:
         By measure and class. Rules as in `metrics.dice_score`: a class that neither map holds
-        counts 1, but not in the mean.
+        counts 1, but not in the mean. `mIoU` is the mean IoU with the background included.
 
     Example:
         >>> found = compare(np.array([0, 1, 1, 0]), np.array([0, 1, 0, 0]), ["background", "a"])
@@ -144,11 +145,12 @@ def compare(
     if reference.ndim == 0:
         return {("accuracy", ALL): float(np.trace(counts)) if counts.any() else math.nan}
     wanted: dict[str, int | None] = {ALL: None} | {name: k for k, name in enumerate(classes)}
-    return {
+    overlaps = {
         (measure, name): overlap_of_counts(counts, score, foreground)
         for measure, score in OVERLAPS.items()
         for name, foreground in wanted.items()
     }
+    return overlaps | {(MEAN_IOU, ALL): mean_iou_of_counts(counts)}
 
 
 def squared_cm_error(

@@ -48,7 +48,8 @@ def evaluate(
     Every measure is taken per case and averaged over cases, with an interval from drawing cases
     again (`metrics.case_interval`); a single case gives no interval. Measures:
 
-    - `Dice`, `IoU`: against the truth; for labels that are classes of whole images `accuracy`.
+    - `Dice`, `IoU`: against the truth; `mIoU`, the mean IoU with the background included; for
+      labels that are classes of whole images `accuracy`.
       `… with majority vote` when no case has a truth; `… with raters`, the mean over the raters
       of a case.
     - `log loss` (nats) and `calibration error`, for classes of whole images whose probabilities

@@ -132,7 +132,9 @@ def fuse_dataset(
     _prepare(target, settings, resume=resume, overwrite=overwrite)
     found = survey(dataset, workers=workers)
     if not any(case.labels for case in dataset):
-        raise InputError(Fault("no case has a label", expected="labels to fuse"))
+        raise InputError(
+            Fault("no case has a label", expected="labels to fuse; coarse drawings do not count")
+        )
     target.mkdir(parents=True, exist_ok=True)
     write_settings(target, settings)
     write_origin(target, dataset.folder)

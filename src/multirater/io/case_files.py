@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from multirater.errors import Fault, InputError
 from multirater.io.grid import is_default, size_text
-from multirater.types import Case, Geometry, Image, LabelMap
+from multirater.types import Case, Drawing, Geometry, Image, LabelMap
 
 T = TypeVar("T")
 
@@ -24,16 +24,24 @@ class CaseFiles:
         labels: by rater, those that can be read.
         truth: None when there is none, or it cannot be read.
         faults: everything that cannot be read, or does not fit.
+        drawings: coarse drawings that can be read.
     """
 
     image: Image | None
     labels: dict[str, LabelMap]
     truth: LabelMap | None
     faults: tuple[Fault, ...]
+    drawings: tuple[tuple[Drawing, LabelMap], ...] = ()
+
+    @property
+    def all_drawn(self) -> list[LabelMap]:
+        """Everything that was drawn: labels, truth and coarse drawings."""
+        truth = [] if self.truth is None else [self.truth]
+        return [*self.labels.values(), *truth, *(label for _, label in self.drawings)]
 
 
 def read_case_files(case: Case) -> CaseFiles:
-    """Read image, labels and truth of a case, and list all that is wrong with them."""
+    """Read image, labels, truth and drawings of a case, and list all that is wrong with them."""
     faults: list[Fault] = []
     image = _try(case.read_image, faults)
     read = {rater: _try(partial(case.read_label, rater), faults) for rater in case.labels}
@@ -42,8 +50,11 @@ def read_case_files(case: Case) -> CaseFiles:
     drawn = [(rater, label, case.labels[rater].paths) for rater, label in labels.items()]
     if truth is not None and case.truth is not None:
         drawn.append(("(truth)", truth, case.truth.paths))
+    coarse = [(each, _try(partial(case.read_drawing, each), faults)) for each in case.drawings]
+    drawings = tuple((each, label) for each, label in coarse if label is not None)
+    drawn += [(each.rater, label, each.source.paths) for each, label in drawings]
     faults += [fault.at(case=case.name) for fault in _misfits(image, drawn)]
-    return CaseFiles(image, labels, truth, _each_once(faults))
+    return CaseFiles(image, labels, truth, _each_once(faults), drawings)
 
 
 def _try(read: Callable[[], T], faults: list[Fault]) -> T | None:

@@ -6,11 +6,11 @@ is reported at once, together with those of the files, which are read then to fi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from multirater.io import classes as classes_file
 from multirater.io import manifest
 from multirater.io.case_files import read_case_files
 from multirater.io.csv_table import require_distinct
+from multirater.io.drawings import read_drawing
 from multirater.io.features import features_beside, read_features, with_features
 from multirater.io.folders import discover_rows, is_folder_layout
 from multirater.io.formats import image_shape, read_image
@@ -26,7 +27,18 @@ from multirater.io.labels import read_label
 from multirater.io.manifest import Row
 from multirater.io.table_check import Files, Kind, kind_of_labels, table_faults
 from multirater.progress import track
-from multirater.types import MISSING, Case, Classes, Dataset, Geometry, LabelClass, LabelMap, Source
+from multirater.types import (
+    MISSING,
+    Case,
+    Classes,
+    Dataset,
+    Drawing,
+    DrawingKind,
+    Geometry,
+    LabelClass,
+    LabelMap,
+    Source,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -127,7 +139,7 @@ def _made(rows: list[Row], files: Files, kind: Kind, classes: Classes | None) ->
     for row in rows:
         by_case.setdefault(row.case, []).append(row)
     cases = tuple(_case(name, group, files, kind, classes) for name, group in by_case.items())
-    labelled = {row.rater for row in rows if row.label}
+    labelled = {row.rater for row in rows if row.label and not row.is_drawing}
     raters = tuple(dict.fromkeys(row.rater for row in rows if row.rater in labelled))
     return Dataset(cases, raters, kind, classes, files.root)
 
@@ -249,11 +261,29 @@ def _case(name: str, rows: list[Row], files: Files, kind: Kind, classes: Classes
     return Case(
         name,
         image,
-        {row.rater: source(row.label) for row in rows if row.label},
+        {row.rater: source(row.label) for row in rows if row.label and not row.is_drawing},
         source(truth) if truth else None,
         _said(rows, "split"),
-        {row.rater: row.simulated for row in rows if row.simulated},
+        {row.rater: row.simulated for row in rows if row.simulated and not row.is_drawing},
+        tuple(
+            _drawing(row, files.path(row.label), paths, classes)
+            for row in rows
+            if row.label and row.is_drawing
+        ),
     )
+
+
+def _drawing(row: Row, file: Path, image: Sequence[Path], classes: Classes | None) -> Drawing:
+    read = partial(
+        read_drawing,
+        file,
+        classes=classes,
+        like=partial(image_shape, image[0]) if image else None,
+        image_name=image[0].name if image else "",
+        rater=row.rater,
+        undrawn=int(row.undrawn) if row.undrawn else None,
+    )
+    return Drawing(row.rater, cast(DrawingKind, row.kind), Source(read, (file,)), row.simulated)
 
 
 def _said(rows: Iterable[Row], column: str) -> str:

@@ -29,7 +29,11 @@ _FULL_SCALE = (255, 65535)
 
 
 def decode_labels(
-    array: NDArray[Any], classes: Classes | None, *, is_picture: bool = True
+    array: NDArray[Any],
+    classes: Classes | None,
+    *,
+    is_picture: bool = True,
+    unlabelled: int | None = None,
 ) -> tuple[NDArray[np.int16], str]:
     """Turn file values (channels, *space) into class indices (*space) and name the rule.
 
@@ -39,6 +43,8 @@ def decode_labels(
         is_picture: whether channels may be colours and opacity. Then a last of 2 or 4 channels
             that is full everywhere is opacity and three empty channels are black; else they are
             classes.
+        unlabelled: the value that means *not labelled* in this file, of one channel, whatever the
+            classes say of it.
 
     Example:
         >>> decode_labels(np.array([[[0, 255]]], dtype=np.uint8), None)
@@ -54,7 +60,7 @@ def decode_labels(
     if len(array) == 3 and (array == array[:1]).all() and (is_picture or array.any()):
         array = array[:1]  # grey stored as colour
     if len(array) == 1:
-        return _decode_values(array[0], classes)
+        return _decode_values(array[0], classes, unlabelled)
     return _decode_channels(array, classes)
 
 
@@ -89,7 +95,13 @@ def _without_alpha(array: NDArray[Any]) -> NDArray[Any]:
     return array
 
 
-def _decode_values(values: NDArray[Any], classes: Classes | None) -> tuple[NDArray[np.int16], str]:
+def _decode_values(
+    values: NDArray[Any], classes: Classes | None, stated: int | None
+) -> tuple[NDArray[np.int16], str]:
+    if stated is not None:
+        values = np.where(values == stated, MISSING, values.astype(np.int64))
+        indices, rule = _decode_values(values, classes, None)
+        return indices, f"{rule}, {stated} is unlabelled"
     present = {int(value) for value in distinct(values)}
     if classes is not None and any(item.value is not None for item in classes.items):
         return _map_values(values, _declared_index(present, classes)), DECLARED
@@ -100,7 +112,11 @@ def _decode_values(values: NDArray[Any], classes: Classes | None) -> tuple[NDArr
     if unlabelled is not None and unlabelled in to_index:
         to_index[unlabelled] = MISSING
         rule = f"{INDICES}, {unlabelled} is unlabelled"
-    elif full in _FULL_SCALE and present <= {0, full} and (classes is None or len(classes) == 2):
+    elif (
+        full in _FULL_SCALE
+        and present <= {MISSING, 0, full}
+        and (classes is None or len(classes) == 2)
+    ):
         to_index[full] = 1
         rule = FOREGROUND.format(full)
     _require_known(to_index, classes)

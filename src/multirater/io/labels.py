@@ -31,7 +31,11 @@ _PICTURES = {".png", ".tif", ".tiff"} | _LOSSY
 
 
 def read_label(
-    path: str | Path, *, classes: Classes | None = None, like: Callable[[], Grid] | None = None
+    path: str | Path,
+    *,
+    classes: Classes | None = None,
+    like: Callable[[], Grid] | None = None,
+    unlabelled: int | None = None,
 ) -> LabelMap:
     """Read a label file as class indices (*space), -1 where not labelled.
 
@@ -42,6 +46,8 @@ def read_label(
         path: the file.
         classes: the classes that may occur; any small index when not given.
         like: tells size and geometry of the image; asked only where the file leaves them open.
+        unlabelled: the value that means *not labelled* in this file; what the classes declare when
+            not given.
 
     Example:
         >>> import tempfile, numpy as np
@@ -54,7 +60,9 @@ def read_label(
     image = _read_array(file, like)
     try:
         is_picture = suffix_of(file) in _PICTURES
-        indices, rule = decode_labels(image.array, classes, is_picture=is_picture)
+        indices, rule = decode_labels(
+            image.array, classes, is_picture=is_picture, unlabelled=unlabelled
+        )
     except InputError as error:
         faults = error.faults
         if suffix_of(file) in _LOSSY:

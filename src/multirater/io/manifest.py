@@ -1,9 +1,12 @@
 """The data set as one long table, `manifest.csv`: one row per case and rater.
 
 Columns: `case`, `image`, `rater`, `label`, and optionally `truth` and `split`. Paths are relative
-to the table. Several image files of a case (modalities) are separated by `;`. For data sets of
-class labels, `label` and `truth` hold a class name instead of a path. A case without label is
-unlabelled. `simulated`, also optional, holds what a simulator drew to make the label, as JSON.
+to the table. `kind`, optional, tells masks from coarse drawings (`positive`, `negative`); a rater
+may give one case a mask and a drawing of each kind. `undrawn` is the value of a drawing's file that
+means *nothing drawn here*. Several image files of a case (modalities) are separated by `;`. For
+data sets of class labels, `label` and `truth` hold a class name instead of a path. A case without
+label is unlabelled. `simulated`, also optional, holds what a simulator drew to make the label, as
+JSON.
 """
 
 from __future__ import annotations
@@ -14,15 +17,25 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from pathlib import Path
+from typing import get_args
 
 from multirater.errors import Fault, InputError
 from multirater.io.atomic import replacing
 from multirater.io.csv_table import read_table
+from multirater.types import DrawingKind
 
 FILE_NAME = "manifest.csv"
 IMAGE_SEPARATOR = ";"
 ALIASES = {"worker": "rater", "annotator": "rater"}
 """Other names of columns that are understood on the way in."""
+
+MASK = "mask"
+DRAWING_KINDS: tuple[DrawingKind, ...] = get_args(DrawingKind)
+KINDS = (MASK, *DRAWING_KINDS)
+"""What a label may be; an empty cell means a mask."""
+
+_ONLY_WHERE_USED = ("simulated", "kind", "undrawn")
+"""Columns that are left out of a table in which they would be empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +49,13 @@ class Row:
     truth: str = ""
     split: str = ""
     simulated: str = ""
+    kind: str = ""
+    undrawn: str = ""
+
+    @property
+    def is_drawing(self) -> bool:
+        """Whether the label is a coarse drawing, which says nothing of the pixels it leaves out."""
+        return self.kind in DRAWING_KINDS
 
 
 COLUMNS = tuple(field.name for field in fields(Row))
@@ -52,7 +72,11 @@ def read_rows(path: Path, faults: list[Fault]) -> list[Row]:
 def write_rows(rows: Iterable[Row], path: Path, *, overwrite: bool = False) -> None:
     """Write the table."""
     listed = list(rows)
-    used = [name for name in COLUMNS if name != "simulated" or any(row.simulated for row in listed)]
+    used = [
+        name
+        for name in COLUMNS
+        if name not in _ONLY_WHERE_USED or any(getattr(row, name) for row in listed)
+    ]
     with (
         replacing(path, overwrite=overwrite) as temporary,
         temporary.open("w", newline="", encoding="utf-8") as stream,
@@ -96,4 +120,4 @@ def require_columns(header: Sequence[str], where: str) -> None:
 
 
 def _expected() -> str:
-    return "a first line with the columns case, image, rater, label[, truth][, split]"
+    return "a first line with the columns case, image, rater, label[, truth][, split][, kind]"

@@ -13,7 +13,16 @@ from shutil import rmtree
 from multirater.errors import Fault, InputError
 from multirater.io import classes, manifest
 
-_MADE_BY_US = {manifest.FILE_NAME, classes.FILE_NAME, "images", "raters", "truth", "nodules.csv"}
+_MADE_BY_US = {
+    manifest.FILE_NAME,
+    classes.FILE_NAME,
+    "images",
+    "raters",
+    "truth",
+    "positive",
+    "negative",
+    "nodules.csv",
+}
 _LEFT_BY_SYSTEMS = {"Thumbs.db", "desktop.ini"}
 
 

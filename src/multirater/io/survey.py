@@ -34,7 +34,7 @@ class CaseSurvey:
         rows: (n_patterns, n_raters), labels that occur together, -1 for a missing rater.
         counts: (n_patterns,), pixels that carry each row.
         rules: how label files were understood.
-        highest: largest class index in labels and truth, -1 without any.
+        highest: largest class index in labels, truth and drawings, -1 without any.
     """
 
     name: str
@@ -108,7 +108,7 @@ def survey_case(case: Case, raters: Sequence[str]) -> CaseSurvey:
     files = read_case_files(case)
     space, geometry = _grid(files)
     patterns = _no_patterns(len(raters)) if files.faults else _patterns(files.labels, raters, space)
-    read = [*files.labels.values(), *([files.truth] if files.truth else [])]
+    read = files.all_drawn
     return CaseSurvey(
         name=case.name,
         faults=files.faults,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 from multirater.errors import Fault
 from multirater.io.formats import READABLE, suffix_of
-from multirater.io.manifest import IMAGE_SEPARATOR, Row
+from multirater.io.manifest import IMAGE_SEPARATOR, KINDS, MASK, Row
 
 Kind: TypeAlias = Literal["masks", "classes"]
 
@@ -59,8 +59,10 @@ class Files:
         return os.path.isfile(path) or ("/" in cell and os.path.isdir(path))  # noqa: PTH112, PTH113
 
 
-def kind_of_labels(rows: Iterable[Row], files: Files) -> Kind:
-    """Labels are masks when any of them is named like a file or is one."""
+def kind_of_labels(rows: Sequence[Row], files: Files) -> Kind:
+    """Labels are masks when any of them is named like a file or is one, or is a drawing."""
+    if any(row.is_drawing for row in rows):
+        return "masks"
     cells = [cell for row in rows for cell in (row.label, row.truth) if cell]
     return "classes" if cells and not any(map(files.is_named, cells)) else "masks"
 
@@ -78,14 +80,15 @@ def table_faults(rows: list[Row], files: Files, kind: Kind) -> tuple[list[Row], 
     """
     faults: list[Fault] = []
     first: dict[str, Row] = {}
-    seen: set[tuple[str, str]] = set()
+    seen: set[tuple[str, str, str]] = set()
     in_order = []
     for row in rows:
         found = [*_cell_faults(row), *_conflicts(first.setdefault(row.case, row), row)]
         first[row.case] = _merged(first[row.case], row)
-        if (row.case, row.rater) in seen:
+        what = (row.case, row.rater, row.kind if row.is_drawing else MASK)
+        if what in seen:
             found.append(_twice(row))
-        seen.add((row.case, row.rater))
+        seen.add(what)
         missing, kept = _missing_files(row, files, kind)
         faults += [*found, *missing]
         if not found:
@@ -117,13 +120,37 @@ def _cell_faults(row: Row) -> list[Fault]:
                 case=row.case,
             )
         )
-    return faults
+    if row.kind and row.kind not in KINDS:
+        faults.append(
+            Fault(
+                f"kind {row.kind!r}",
+                expected=f"one of {', '.join(KINDS)}; empty for a mask",
+                fix="correct the column `kind`",
+                case=row.case,
+                rater=row.rater,
+            )
+        )
+    return faults + _undrawn_faults(row)
+
+
+def _undrawn_faults(row: Row) -> list[Fault]:
+    if not row.undrawn:
+        return []
+    where = {"case": row.case, "rater": row.rater}
+    if not row.is_drawing:
+        fix = "declare unlabelled pixels of masks in classes.csv, or set the column `kind`"
+        return [Fault("a mask with a value in the column `undrawn`", fix=fix, **where)]
+    if not row.undrawn.removeprefix("-").isdecimal():
+        expected = "a whole number: the value of the pixels where nothing was drawn"
+        return [Fault(f"undrawn {row.undrawn!r}", expected=expected, **where)]
+    return []
 
 
 def _twice(row: Row) -> Fault:
+    what = f"{row.kind} drawings" if row.is_drawing else "rows"
     return Fault(
-        "two rows for one case and rater" if row.rater else "two rows for one case",
-        expected="one row per case and rater",
+        f"two {what} for one case and rater" if row.rater else "two rows for one case",
+        expected="one row per case and rater, and per kind of drawing",
         fix="keep one of them, or give the second a name of its own",
         case=row.case,
         rater=row.rater,

@@ -36,8 +36,9 @@ def write_dataset(
 ) -> Path:
     """Write a data set into a folder of its own.
 
-    Images go to `images/`, labels to `raters/<rater>/`, the truth to `truth/`. The folder appears
-    when everything is written, not before.
+    Images go to `images/`, labels to `raters/<rater>/`, the truth to `truth/`, coarse drawings to
+    `positive/<rater>/` and `negative/<rater>/`. The folder appears when everything is written, not
+    before.
 
     Args:
         dataset: what to write; cases are read one at a time.
@@ -102,6 +103,7 @@ class _Writer:
         labelled = dict.fromkeys(rater for case in dataset for rater in case.labels)
         # The order of the data set, and after it those it does not list.
         raters = [*(r for r in dataset.raters if r in labelled), *labelled]
+        drawers = [drawing.rater for case in dataset for drawing in case.drawings]
         items = None
         if dataset.classes is not None:
             # What is written are class indices, whatever the values were.
@@ -112,7 +114,7 @@ class _Writer:
             dataset.kind,
             list(dict.fromkeys(raters)),
             file_names(case.name for case in dataset),
-            file_names(raters),
+            file_names([*raters, *drawers]),
             items,
         )
 
@@ -135,6 +137,12 @@ class _Writer:
                 cell = self._write_label(case, rater, label, where, case.labels[rater].paths)
                 drawn = case.simulated.get(rater, "")
                 rows.append(Row(case.name, image, rater, cell, truth, case.split, drawn))
+        for drawing, label in files.drawings:
+            where = f"{drawing.kind}/{self.rater_folders[drawing.rater]}"
+            paths = drawing.source.paths
+            cell = self._write_label(case, drawing.rater, label, where, paths)
+            said = (drawing.rater, cell, truth, case.split, drawing.simulated, drawing.kind)
+            rows.append(Row(case.name, image, *said))
         return rows or [Row(case.name, image, truth=truth, split=case.split)]
 
     def _write_image(self, case: Case, image: Image | None) -> str:

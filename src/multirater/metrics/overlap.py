@@ -61,9 +61,7 @@ def mean_iou_score(reference: ArrayLike, prediction: ArrayLike) -> float:
         >>> mean_iou_score([0, 0, 1, 1], [0, 0, 0, 1])
         0.5833333333333333
     """
-    counts = _counts(reference, prediction)
-    scores = class_overlaps(counts, "iou")
-    return float(np.nanmean(scores)) if counts.any() else float("nan")
+    return mean_iou_of_counts(_counts(reference, prediction))
 
 
 def class_dice_scores(
@@ -138,6 +136,11 @@ def overlap_of_counts(counts: NDArray[Any], score: Overlap, foreground: int | No
     wanted = scores[1:] if foreground is None else scores[foreground : foreground + 1]
     present = wanted[~np.isnan(wanted)]
     return float(present.mean()) if present.size else 1.0
+
+
+def mean_iou_of_counts(counts: NDArray[Any]) -> float:
+    """MIoU from a table [class of one, class of the other]; see `mean_iou_score`."""
+    return float(np.nanmean(class_overlaps(counts, "iou"))) if counts.any() else float("nan")
 
 
 def class_overlaps(counts: NDArray[Any], score: Overlap) -> NDArray[np.float64]:

@@ -18,6 +18,7 @@ _MEASURES = {
     "accuracy with majority vote": "accuracy with majority vote",
     "Dice with raters": "Dice with raters",
     "IoU": "IoU",
+    "mIoU": "mIoU",
     "energy distance (Dice)": "GED (1-Dice)",
     "CM RMSE": "CM RMSE",
     "global CM RMSE": "global CM RMSE",

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -41,9 +41,9 @@ from multirater.simulate.inputs import (
 )
 from multirater.simulate.scribble import scribble_order
 from multirater.simulate.shape import Field, Mask, depth, half_thickness, lowest, smooth_noise
-from multirater.types import MISSING
+from multirater.types import MISSING, DrawingKind
 
-Polarity = Literal["positive", "negative"]
+Polarity = DrawingKind
 POLARITIES: tuple[Polarity, ...] = get_args(Polarity)
 
 COARSE_RATIOS = (1.0, 0.8, 0.5, 0.3, 0.01)
@@ -62,8 +62,9 @@ class Stroke:
         centre: the central point, as a fraction of the ground's pixels counted in array order; a
             scribble starts here.
         edge: where a scribble ends, as a fraction of the far pixels on the ground's edge.
-        spill: area drawn on the wrong side of the outline, as a share of the drawing (or of the
-            object, if that is smaller).
+        spill: area drawn on the wrong side of the outline, as a share of the drawing; or, if that
+            is smaller, of what a drawing of this ratio would cover there. So of all that is said of
+            an object's pixels, the wrong share is about the same for every ratio.
         cuts: fractures.
         outline_seed: seed of the random field that makes the outline uneven.
     """
@@ -255,7 +256,7 @@ def _mark(
     if ratio == 0 or not ground.any():
         return np.zeros_like(ground)
     area = max(round(ratio * int(np.count_nonzero(ground))), 1)
-    spilled = round(stroke.spill * min(area, int(np.count_nonzero(wrong))))
+    spilled = round(stroke.spill * min(area, ratio * int(np.count_nonzero(wrong))))
     unit = half_thickness(depth(ground, spacing))
     noise = smooth_noise(ground.shape, unit, spacing, seed=stroke.outline_seed)
     order = _order(ground, stroke, ratio, noise, spacing)

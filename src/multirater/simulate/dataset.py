@@ -17,6 +17,7 @@ from multirater.simulate.classes import (
     pairwise_flipper_cm,
     simulate_class_labels,
 )
+from multirater.simulate.drawings import DRAWN_KINDS, simulated_drawings
 from multirater.simulate.masks import (
     MASK_KINDS,
     MaskError,
@@ -36,14 +37,18 @@ class SimulatedRater:
     """A rater to simulate.
 
     Attributes:
-        kind: one of `good`, `over`, `under`, `wrong`, `blank` for masks; `pairwise-flipper` or
-            `hammer-spammer` for class labels.
-        strength: for masks how much they err (1 as in the paper, 0 not at all); for class labels
-            the probability of being right.
+        kind: one of `good`, `over`, `under`, `wrong`, `blank` for masks; `positive`, `negative` or
+            `coarse` (both) for coarse drawings; `pairwise-flipper` or `hammer-spammer` for class
+            labels.
+        strength: for masks how much they err (1 as in the paper, 0 not at all); for drawings the
+            area, as a share of what could be drawn; for class labels the probability of being
+            right.
+        noise: of drawings: fractures and over-drawing, 1 as in `draw_coarse`, 0 for none.
     """
 
     kind: str
     strength: float = 1.0
+    noise: float = 1.0
 
 
 FIVE = tuple(SimulatedRater(kind) for kind in ("good", "over", "under", "wrong", "blank"))
@@ -75,6 +80,9 @@ def simulate_dataset(
         >>> simulated = simulate_dataset(digits, seed=0)
         >>> simulated.raters
         ('good', 'over', 'under', 'wrong', 'blank')
+        >>> drawn = simulate_dataset(digits, [SimulatedRater("coarse", 0.3)], seed=0)
+        >>> [drawing.kind for drawing in drawn[0].drawings]
+        ['positive', 'negative']
     """
     _require_truth(dataset)
     _require_kinds(raters, dataset.kind)
@@ -85,25 +93,37 @@ def simulate_dataset(
     return replace(
         dataset,
         cases=cases(dataset, raters, names, chosen, classes, seed),
-        raters=names,
+        raters=tuple(
+            name for name, rater in zip(names, raters, strict=True) if rater.kind not in DRAWN_KINDS
+        ),
         classes=classes,
     )
 
 
 def parse_rater(text: str) -> SimulatedRater:
-    """Read `kind` or `kind:strength`.
+    """Read `kind`, `kind:strength` or, of drawings, `kind:area:noise`.
 
     Example:
         >>> parse_rater("over:1.5")
-        SimulatedRater(kind='over', strength=1.5)
+        SimulatedRater(kind='over', strength=1.5, noise=1.0)
     """
-    kind, _, strength = text.partition(":")
+    kind, *numbers = text.split(":")
     try:
-        return SimulatedRater(kind.strip(), float(strength) if strength else 1.0)
+        return SimulatedRater(kind.strip(), *_two_numbers(numbers))
     except ValueError:
         raise InputError(
-            Fault(f"rater {text!r}", expected="kind or kind:strength, such as over:1.5")
+            Fault(
+                f"rater {text!r}",
+                expected="kind or kind:strength, such as over:1.5; for drawings kind:area:noise, "
+                "such as coarse:0.3:1",
+            )
         ) from None
+
+
+def _two_numbers(texts: Sequence[str]) -> tuple[float, ...]:
+    if len(texts) > 2:
+        raise ValueError
+    return tuple(float(text) for text in texts)
 
 
 def _mask_cases(
@@ -127,11 +147,25 @@ def _mask_cases(
                 seed=int(seeds[number, r]),
             )
             for r, rater in enumerate(raters)
-            if chosen[number, r]
+            if chosen[number, r] and rater.kind not in DRAWN_KINDS
         }
         labels = {name: Source(partial(_draw, case.truth, error)) for name, error in errors.items()}
         simulated = {name: json.dumps(error.to_dict()) for name, error in errors.items()}
-        made.append(replace(case, labels=labels, simulated=simulated))
+        drawings = tuple(
+            drawing
+            for r, rater in enumerate(raters)
+            if chosen[number, r] and rater.kind in DRAWN_KINDS
+            for drawing in simulated_drawings(
+                case.truth,
+                names[r],
+                DRAWN_KINDS[rater.kind],
+                ratio=rater.strength,
+                noise=rater.noise,
+                targets=range(1, len(classes)),
+                seed=int(seeds[number, r]),
+            )
+        )
+        made.append(replace(case, labels=labels, simulated=simulated, drawings=drawings))
     return tuple(made)
 
 
@@ -206,7 +240,7 @@ def _require_truth(dataset: Dataset) -> None:
 
 
 def _require_kinds(raters: Sequence[SimulatedRater], kind: str) -> None:
-    known = tuple(CLASS_KINDS) if kind == "classes" else tuple(MASK_KINDS)
+    known = tuple(CLASS_KINDS) if kind == "classes" else (*MASK_KINDS, *DRAWN_KINDS)
     unknown = [rater.kind for rater in raters if rater.kind not in known]
     if unknown or not raters:
         raise InputError(

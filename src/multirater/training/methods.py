@@ -7,15 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeAlias
 
 from torch import nn
 
 from multirater.errors import Fault, InputError
+from multirater.fuse.drawing_masks import MASKS_OF_SEEDS
 from multirater.nn.agg_net import AggregationNetwork
 from multirater.nn.backbone import build_backbone
 from multirater.nn.bootstrap import BootstrapNetwork
 from multirater.nn.classifier_backbone import build_classifier_backbone
+from multirater.nn.coarse import CoarseNetwork, Kind
 from multirater.nn.confusion import (
     ConfusionHead,
     GlobalConfusion,
@@ -33,6 +36,7 @@ from multirater.nn.rater_network import ConfusionNetwork, RaterNetwork, Separate
 from multirater.nn.weighted_doctors import WeightedDoctorNet
 from multirater.training import jury
 from multirater.training.config import TrainConfig
+from multirater.training.drawn_targets import as_drawn, mask_of_drawings
 from multirater.training.targets import Prepare, as_they_are, fused, on_truth
 
 
@@ -46,6 +50,7 @@ class Shape:
         n_channels: of the images, or features of vectors.
         ndim: axes of the labels' space: 2 or 3, 0 for class labels.
         space: size of the images that class labels are given for; empty for vectors and drawings.
+        kinds: of labels that each rater gives: masks, or coarse drawings.
     """
 
     n_raters: int
@@ -53,6 +58,7 @@ class Shape:
     n_channels: int
     ndim: int
     space: tuple[int, ...] = ()
+    kinds: tuple[Kind, ...] = ()
 
 
 Build: TypeAlias = Callable[[TrainConfig, Shape], RaterNetwork]
@@ -60,6 +66,11 @@ Build: TypeAlias = Callable[[TrainConfig, Shape], RaterNetwork]
 
 def _none(_: TrainConfig) -> int:
     return 0
+
+
+def _quarter(config: TrainConfig) -> int:
+    """Drawings are taken as they are until the network is right more often than their noise."""
+    return max(config.warmup_epochs, round(config.epochs / 4))
 
 
 @dataclass(frozen=True)
@@ -157,6 +168,17 @@ def _prob_unet(config: TrainConfig, shape: Shape) -> RaterNetwork:
     )
 
 
+def _coarse(config: TrainConfig, shape: Shape, *, with_confusion: bool = True) -> RaterNetwork:
+    return CoarseNetwork(
+        _backbone(config, shape),
+        n_features=config.n_features,
+        n_classes=shape.n_classes,
+        ndim=shape.ndim,
+        kinds=shape.kinds,
+        with_confusion=with_confusion,
+    )
+
+
 def _backbone(config: TrainConfig, shape: Shape) -> nn.Module:
     if shape.ndim == 0:
         return build_classifier_backbone(
@@ -213,6 +235,9 @@ _FOR_MASKS: dict[str, Method] = {
     **_BY_RATER,
     "oracle": Method(as_they_are, _with_oracle, with_truth=True),
     "truth": Method(on_truth, _plain),
+    "coarse": Method(as_drawn, _coarse, _quarter, warmup_competes=False),
+    "partial": Method(as_drawn, partial(_coarse, with_confusion=False)),
+    **{name: Method(mask_of_drawings(name), _plain) for name in MASKS_OF_SEEDS},
 }
 
 

@@ -37,6 +37,7 @@ from multirater.nn.rater_network import RaterNetwork
 from multirater.training.callbacks import BestEpoch, Curves, StopEarly, StopWhenDiverged
 from multirater.training.config import TrainConfig, read_config, settled, write_config
 from multirater.training.data import RaterData
+from multirater.training.drawn_targets import kind_of
 from multirater.training.em import EndRounds
 from multirater.training.jury import AS_GOOD, WeighRaters
 from multirater.training.methods import Shape, training_method
@@ -289,5 +290,8 @@ def read_run(folder: str | Path) -> tuple[TrainConfig, RunData, RaterNetwork]:
 
 def build_network(config: TrainConfig, data: RunData) -> RaterNetwork:
     """Build the network of a run, with fresh weights."""
-    shape = Shape(len(data.raters), len(data.classes), data.n_channels, data.ndim, data.space)
+    kinds = tuple(map(kind_of, data.raters))
+    shape = Shape(
+        len(data.raters), len(data.classes), data.n_channels, data.ndim, data.space, kinds
+    )
     return training_method(config.method, data.kind).build(config, shape)

@@ -1,12 +1,21 @@
-"""Recipes: the data sets of Zhang 2020, from the layout they are published in.
+"""Recipes: the data sets of the papers, from the layout they are published in.
 
 Each `import_<name>(source, folder, ...)` writes a data set and returns the path of its manifest.
 Intensities stay as they are: every case and channel is normalised in training.
 """
 
 from multirater.io.recipes.brats import import_brats
+from multirater.io.recipes.cityscapes import import_cityscapes
+from multirater.io.recipes.les_av import import_les_av
 from multirater.io.recipes.lidc_crops import import_lidc_crops
 from multirater.io.recipes.mnist import import_mnist
 from multirater.io.recipes.ms_lesion import import_ms_lesion
 
-__all__ = ["import_brats", "import_lidc_crops", "import_mnist", "import_ms_lesion"]
+__all__ = [
+    "import_brats",
+    "import_cityscapes",
+    "import_les_av",
+    "import_lidc_crops",
+    "import_mnist",
+    "import_ms_lesion",
+]

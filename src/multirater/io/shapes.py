@@ -1,0 +1,134 @@
+"""Drawings made of points: polygons, lines and dots, put on a pixel grid.
+
+Positions are (x, y) in pixels, with (0, 0) in the upper left *corner* of the upper left pixel, as
+annotation tools count; the centre of that pixel is (0.5, 0.5). A pixel belongs to a polygon when
+its centre does, and to a line when its centre is no farther than half the line's width.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multirater.errors import Fault, InputError
+from multirater.types import MISSING, Classes
+
+Ring: TypeAlias = NDArray[np.float64]
+"""Points (n, 2), as (x, y)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """One thing that was drawn.
+
+    Attributes:
+        label: name of its class, or its index.
+        form: `polygon`, or `line` (of one point, too: a dot).
+        rings: the outline and then the holes of a polygon; of a line only the first counts.
+        width: of a line, in pixels.
+    """
+
+    label: str
+    form: Literal["polygon", "line"]
+    rings: tuple[Ring, ...]
+    width: float = 1.0
+
+
+def as_ring(points: object, where: str) -> Ring:
+    """Turn points as files hold them into an array; anything else is refused."""
+    try:
+        ring = np.array(points, dtype=np.float64)
+    except (TypeError, ValueError):
+        ring = np.empty((0, 0))
+    if ring.ndim != 2 or len(ring) == 0 or ring.shape[1] < 2 or not np.isfinite(ring).all():
+        raise InputError(Fault(f"{where} has no points (x, y)", fix="mend or remove it"))
+    return ring[:, :2]
+
+
+def rasterise(
+    shapes: Iterable[Shape], space: tuple[int, ...], classes: Classes | None
+) -> NDArray[np.int16]:
+    """Draw shapes on a grid, later ones over earlier ones.
+
+    Args:
+        shapes: to draw.
+        space: (height, width).
+        classes: tell the index of a name; without them labels have to be indices.
+
+    Returns:
+        Class indices (*space), -1 where nothing is drawn.
+
+    Example:
+        >>> square = np.array([[1, 0], [3, 0], [3, 2], [1, 2]], dtype=float)
+        >>> rasterise([Shape("1", "polygon", (square,))], (2, 4), None)
+        array([[-1,  1,  1, -1],
+               [-1,  1,  1, -1]], dtype=int16)
+    """
+    if len(space) != 2:
+        raise InputError(
+            Fault(
+                f"polygons on an image of {len(space)} axes",
+                expected="an image of two axes",
+                fix="give drawings on volumes as label files",
+            )
+        )
+    drawn = np.full(space, MISSING, dtype=np.int16)
+    for shape in shapes:
+        paint = _polygon if shape.form == "polygon" else _line
+        drawn[paint(shape, space)] = class_index(shape.label, classes)
+    return drawn
+
+
+def class_index(label: str, classes: Classes | None) -> int:
+    """Return the index that a label names."""
+    names = () if classes is None else classes.names
+    if label in names:
+        return names.index(label)
+    if label.isdecimal() and (classes is None or int(label) < len(names)):
+        return int(label)
+    raise InputError(
+        Fault(
+            f"unknown class {label!r}",
+            expected=f"one of {', '.join(names)}" if names else "names of classes in classes.csv",
+            fix="correct the name, or declare it in classes.csv",
+        )
+    )
+
+
+def _polygon(shape: Shape, space: tuple[int, ...]) -> NDArray[np.bool_]:
+    from skimage.draw import polygon2mask
+
+    # Pixel centres have whole numbers as coordinates there, and rows come first.
+    outline, *holes = (polygon2mask(space, ring[:, ::-1] - 0.5) for ring in shape.rings)
+    for hole in holes:
+        outline &= ~hole
+    return np.asarray(outline)
+
+
+def _line(shape: Shape, space: tuple[int, ...]) -> NDArray[np.bool_]:
+    points = shape.rings[0]
+    marked = np.zeros(space, dtype=bool)
+    ends: Sequence[tuple[Ring, Ring]] = list(pairwise(points))
+    for start, end in ends or [(points[0], points[0])]:
+        _mark_segment(marked, start, end, shape.width / 2)
+    return marked
+
+
+def _mark_segment(marked: NDArray[np.bool_], start: Ring, end: Ring, reach: float) -> None:
+    """Mark the pixels whose centres are no farther than `reach` from a segment."""
+    low = np.floor(np.minimum(start, end) - reach).astype(int).clip(0)
+    high = np.ceil(np.maximum(start, end) + reach).astype(int).clip(0)
+    x, y = np.ogrid[low[0] : high[0] + 1, low[1] : high[1] + 1]
+    way = end - start
+    along = (x + 0.5 - start[0]) * way[0] + (y + 0.5 - start[1]) * way[1]
+    share = np.clip(along / max(float(way @ way), 1e-12), 0.0, 1.0)
+    away = np.hypot(x + 0.5 - start[0] - share * way[0], y + 0.5 - start[1] - share * way[1])
+    part = marked[low[1] : high[1] + 1, low[0] : high[0] + 1]
+    # A dot between four pixels marks them, though it is half a diagonal away from each.
+    far = max(reach, 0.5, min(float(away.min(initial=1.0)), 0.5**0.5))
+    part |= (away <= far + 1e-9).T[: part.shape[0], : part.shape[1]]

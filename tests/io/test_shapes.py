@@ -1,0 +1,67 @@
+import numpy as np
+import pytest
+
+from multirater.errors import InputError
+from multirater.io.shapes import Shape, as_ring, rasterise
+from multirater.types import Classes, LabelClass
+
+
+def line(*points, width=1.0):
+    return Shape("1", "line", (np.array(points, dtype=float),), width)
+
+
+def test_a_circle_has_its_area():
+    angle = np.linspace(0, 2 * np.pi, 200, endpoint=False)
+    ring = np.stack([40 + 30 * np.cos(angle), 35 + 30 * np.sin(angle)], axis=1)
+    drawn = rasterise([Shape("1", "polygon", (ring,))], (70, 80), None)
+    assert (drawn == 1).sum() == pytest.approx(np.pi * 30**2, rel=0.01)
+    rows, columns = np.nonzero(drawn == 1)
+    assert rows.mean() + 0.5 == pytest.approx(35, abs=0.1)
+    assert columns.mean() + 0.5 == pytest.approx(40, abs=0.1)
+
+
+def test_holes_stay_undrawn():
+    outline = np.array([[0, 0], [6, 0], [6, 6], [0, 6]], dtype=float)
+    hole = np.array([[2, 2], [4, 2], [4, 4], [2, 4]], dtype=float)
+    drawn = rasterise([Shape("1", "polygon", (outline, hole))], (6, 6), None)
+    assert (drawn[2:4, 2:4] == -1).all()
+    assert (drawn == 1).sum() == 32
+
+
+def test_a_line_is_connected_and_as_wide_as_said():
+    from skimage.measure import label
+
+    thin = rasterise([line((2, 3), (38, 17), (4, 29))], (32, 40), None)
+    assert label(thin == 1, connectivity=2).max() == 1
+    assert (rasterise([line((0, 5), (20, 5), width=4)], (10, 20), None) == 1).sum(0).tolist() == (
+        [4] * 20
+    )
+
+
+def test_a_dot_marks_the_pixel_it_lies_in():
+    drawn = rasterise([line((3.5, 1.5))], (4, 6), None)
+    assert np.argwhere(drawn == 1).tolist() == [[1, 3]]
+    corner = rasterise([line((3, 1))], (4, 6), None)
+    assert (corner == 1).sum() == 4
+
+
+def test_what_lies_outside_is_cut_off():
+    drawn = rasterise([line((-5, -5), (2.5, 2.5)), line((90, 90), (95, 99))], (6, 6), None)
+    assert np.argwhere(drawn == 1).tolist() == [[0, 0], [1, 1], [2, 2]]
+
+
+def test_classes_go_by_name_or_index():
+    classes = Classes((LabelClass("background"), LabelClass("vessel")))
+    ring = np.array([[0, 0], [2, 0], [2, 2], [0, 2]], dtype=float)
+    for label in ("vessel", "1"):
+        assert (rasterise([Shape(label, "polygon", (ring,))], (2, 2), classes) == 1).all()
+    with pytest.raises(InputError, match="unknown class 'vein'"):
+        rasterise([Shape("vein", "polygon", (ring,))], (2, 2), classes)
+
+
+def test_volumes_and_broken_points_are_refused():
+    with pytest.raises(InputError, match="3 axes"):
+        rasterise([], (2, 2, 2), None)
+    for points in (None, [], [[1]], [["a", "b"]], [[1, float("nan")]]):
+        with pytest.raises(InputError, match="feature 1 has no points"):
+            as_ring(points, "feature 1")
