@@ -39,10 +39,18 @@ def train(
     method: Annotated[
         str,
         typer.Option(
-            help="auto, or cm, mean, mode, staple, spatial-staple, separate, prob-unet, oracle, "
-            "truth."
+            help="auto, or cm, mean, mode, staple, spatial-staple, separate, prob-unet, prism, "
+            "oracle, truth."
         ),
     ] = "auto",
+    options: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            help="Option of the method, as name=value; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
     confusion: Annotated[
         Literal["pixel", "global", "low-rank"],
         typer.Option(help="Form of the confusion matrices.", rich_help_panel=_RATERS),
@@ -118,6 +126,7 @@ def train(
     from multirater.training import TrainConfig
     from multirater.training import resume as go_on
     from multirater.training import train as begin
+    from multirater.training.options import given_options
 
     dataset = multirater.read_dataset(data)
     if (output is None) == (resume is None):
@@ -127,6 +136,7 @@ def train(
     else:
         settings: dict[str, Any] = {
             "method": method,
+            "options": given_options(options or []),
             "confusion": confusion,
             "rank": rank,
             "trace_weight": trace_weight,

@@ -20,6 +20,7 @@ class TrainConfig:
 
     Attributes:
         method: a name from `train.methods.METHODS`.
+        options: the method's own, by name: see `training.options`.
         confusion: form of the confusion matrices of `cm`.
         rank: of `low-rank` matrices.
         trace_weight: weight of the trace penalty of `cm`.
@@ -49,6 +50,7 @@ class TrainConfig:
     """
 
     method: str = "auto"
+    options: dict[str, Any] = field(default_factory=dict)
     confusion: Literal["pixel", "global", "low-rank"] = "pixel"
     rank: int = 1
     trace_weight: float = 0.01

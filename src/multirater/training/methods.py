@@ -16,10 +16,13 @@ from multirater.nn.confusion import (
     PixelConfusion,
 )
 from multirater.nn.jury import JurySegmenter
+from multirater.nn.prism import PrismNetwork
+from multirater.nn.prism.options import PrismOptions
 from multirater.nn.prob_unet import ProbabilisticUNet
 from multirater.nn.segmenter import RaterSegmenter, Segmenter, SeparateSegmenters
 from multirater.training import jury
 from multirater.training.config import TrainConfig
+from multirater.training.options import NoOptions, checked_options
 from multirater.training.targets import Prepare, as_they_are, fused, on_truth
 
 
@@ -51,6 +54,7 @@ class Method:
         with_truth: whether training is given the truth.
         warmup_competes: whether an epoch of the warm-up may be the best. A jury's truth is only
             learned after it; matrices merely stay fixed until then.
+        options: dataclass that declares the method's own options.
     """
 
     prepare: Prepare
@@ -58,6 +62,7 @@ class Method:
     warmup_epochs: Callable[[TrainConfig], int] = _none
     with_truth: bool = False
     warmup_competes: bool = True
+    options: type = NoOptions
 
 
 def _plain(config: TrainConfig, shape: Shape) -> Segmenter:
@@ -105,6 +110,24 @@ def _prob_unet(config: TrainConfig, shape: Shape) -> Segmenter:
     )
 
 
+def _prism(config: TrainConfig, shape: Shape) -> Segmenter:
+    if config.backbone != "unet":
+        raise InputError(
+            Fault(
+                f"prism on the backbone {config.backbone}",
+                expected="unet, whose stages it decodes in its own way",
+            )
+        )
+    return PrismNetwork(
+        n_channels=shape.n_channels,
+        n_raters=shape.n_raters,
+        n_classes=shape.n_classes,
+        ndim=shape.ndim,
+        channels=config.channels,
+        options=checked_options(PrismOptions, config.options, config.method),
+    )
+
+
 def _backbone(config: TrainConfig, shape: Shape) -> FeatureNetwork:
     return build_backbone(
         config.backbone,
@@ -138,6 +161,7 @@ METHODS: dict[str, Method] = {
     "spatial-staple": Method(fused("spatial-staple"), _plain),
     "separate": Method(as_they_are, _separate),
     "prob-unet": Method(as_they_are, _prob_unet),
+    "prism": Method(as_they_are, _prism, options=PrismOptions),
     "oracle": Method(as_they_are, _with_oracle, with_truth=True),
     "truth": Method(on_truth, _plain),
 }
@@ -150,3 +174,8 @@ def training_method(name: str) -> Method:
             Fault(f"no training method {name!r}", expected=f"one of {', '.join(METHODS)}")
         )
     return METHODS[name]
+
+
+def check_options(config: TrainConfig) -> None:
+    """Refuse options that the method does not have, or values that they cannot have."""
+    checked_options(training_method(config.method).options, config.options, config.method)

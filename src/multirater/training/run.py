@@ -35,7 +35,7 @@ from multirater.training.callbacks import BestEpoch, Curves, StopEarly, StopWhen
 from multirater.training.config import TrainConfig, read_config, write_config
 from multirater.training.data import RaterData
 from multirater.training.jury import WeighRaters
-from multirater.training.methods import Shape, training_method
+from multirater.training.methods import Shape, check_options, training_method
 from multirater.training.module import SegmentationModule
 from multirater.types import Classes, Dataset, LabelClass
 
@@ -97,6 +97,7 @@ def train(dataset: Dataset, folder: str | Path, config: TrainConfig | None = Non
     """
     target = Path(folder)
     config = config or TrainConfig()
+    check_options(config)
     # Of several processes the first has made the folder by the time the others look.
     is_first = _is_first_process()
     if is_first and target.exists() and any(target.iterdir()):

@@ -1,0 +1,43 @@
+"""What can be chosen of MrPrism: its ablations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from multirater.errors import Fault, InputError
+from multirater.nn.prism.integration import Integration
+
+MOST_RECURRENCES = 4
+
+
+@dataclass(frozen=True)
+class PrismOptions:
+    """Options of the method `prism`.
+
+    Attributes:
+        integration: how ConP takes confidences in.
+        calibration: what DivP learns of the raters' labels by.
+        calibration_weight: of that loss.
+        recurrences: how often confidences are fed back; ConP runs once more than that.
+        supervision: the label that ConP and DivP agree on: fused of the raters' labels
+            (Algorithm 1), or of those that DivP says they would draw (eq. 8).
+    """
+
+    integration: Integration = "attention"
+    calibration: Literal["shuffle", "multi-head", "both"] = "shuffle"
+    calibration_weight: float = 0.3
+    recurrences: int = 3
+    supervision: Literal["fused", "self-fused"] = "fused"
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.recurrences <= MOST_RECURRENCES:
+            raise InputError(
+                Fault(f"option recurrences = {self.recurrences}", expected="a number from 0 to 4")
+            )
+        if self.calibration_weight < 0:
+            raise InputError(
+                Fault(
+                    f"option calibration_weight = {self.calibration_weight}", expected="0 or more"
+                )
+            )
