@@ -40,7 +40,7 @@ def train(
         str,
         typer.Option(
             help="auto, or cm, mean, mode, staple, spatial-staple, separate, prob-unet, prism, "
-            "oracle, truth."
+            "mrnet, luw, label-sampling, oracle, truth."
         ),
     ] = "auto",
     options: Annotated[

@@ -16,6 +16,9 @@ from multirater.nn.confusion import (
     PixelConfusion,
 )
 from multirater.nn.jury import JurySegmenter
+from multirater.nn.label_sampling import LabelSamplingNetwork
+from multirater.nn.mrnet import MRNet
+from multirater.nn.multi_hypothesis import MultiHypothesisNetwork
 from multirater.nn.prism import PrismNetwork
 from multirater.nn.prism.options import PrismOptions
 from multirater.nn.prob_unet import ProbabilisticUNet
@@ -110,6 +113,36 @@ def _prob_unet(config: TrainConfig, shape: Shape) -> Segmenter:
     )
 
 
+def _mrnet(config: TrainConfig, shape: Shape) -> Segmenter:
+    return MRNet(
+        _backbone(config, shape),
+        n_features=config.n_features,
+        n_raters=shape.n_raters,
+        n_classes=shape.n_classes,
+        ndim=shape.ndim,
+    )
+
+
+def _multi_hypothesis(config: TrainConfig, shape: Shape) -> Segmenter:
+    return MultiHypothesisNetwork(
+        _backbone(config, shape),
+        n_features=config.n_features,
+        n_hypotheses=shape.n_raters,
+        n_classes=shape.n_classes,
+        ndim=shape.ndim,
+    )
+
+
+def _label_sampling(config: TrainConfig, shape: Shape) -> Segmenter:
+    return LabelSamplingNetwork(
+        _backbone(config, shape),
+        n_features=config.n_features,
+        n_classes=shape.n_classes,
+        ndim=shape.ndim,
+        confusion=None,
+    )
+
+
 def _prism(config: TrainConfig, shape: Shape) -> Segmenter:
     if config.backbone != "unet":
         raise InputError(
@@ -162,6 +195,9 @@ METHODS: dict[str, Method] = {
     "separate": Method(as_they_are, _separate),
     "prob-unet": Method(as_they_are, _prob_unet),
     "prism": Method(as_they_are, _prism, options=PrismOptions),
+    "mrnet": Method(as_they_are, _mrnet),
+    "luw": Method(as_they_are, _multi_hypothesis),
+    "label-sampling": Method(as_they_are, _label_sampling),
     "oracle": Method(as_they_are, _with_oracle, with_truth=True),
     "truth": Method(on_truth, _plain),
 }

@@ -33,7 +33,7 @@ def positions(n_channels: int, grid: Sequence[int], device: torch.device) -> Ten
     parts = []
     for axis, length in enumerate(grid):
         at = (torch.arange(length, device=device) + 0.5) / length * 2 * math.pi
-        wave = rate[:, None] * at * GRID
+        wave = rate[:, None] * at
         lying = (quarter, length, 1) if axis == 0 else (quarter, 1, length)
         parts += [wave.sin().reshape(lying), wave.cos().reshape(lying)]
     encoded = torch.cat([part.expand(quarter, *grid) for part in parts])
