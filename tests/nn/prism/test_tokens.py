@@ -46,6 +46,6 @@ def test_attention_is_that_of_torch():
 def test_a_block_hears_what_it_is_asked():
     torch.manual_seed(0)
     block, features = AttentionBlock(8), torch.rand(1, 8, 16, 16)
-    one, other = (block(torch.randn(1, 8, 16, 16), features) for _ in range(2))
+    one, other = (block(torch.randn(1, 8, 16, 16), features, onto=features) for _ in range(2))
     assert one.shape == features.shape
     assert not torch.allclose(one, other)

@@ -1,4 +1,4 @@
-"""Recipes: the data sets of Zhang 2020, from the layout they are published in.
+"""Recipes: the data sets of Zhang 2020 and MrPrism, from the layout they are published in.
 
 Each `import_<name>(source, folder, ...)` writes a data set and returns the path of its manifest.
 Intensities stay as they are: every case and channel is normalised in training.
@@ -8,5 +8,16 @@ from multirater.io.recipes.brats import import_brats
 from multirater.io.recipes.lidc_crops import import_lidc_crops
 from multirater.io.recipes.mnist import import_mnist
 from multirater.io.recipes.ms_lesion import import_ms_lesion
+from multirater.io.recipes.qubiq import import_qubiq
+from multirater.io.recipes.refuge import import_refuge
+from multirater.io.recipes.riga import import_riga
 
-__all__ = ["import_brats", "import_lidc_crops", "import_mnist", "import_ms_lesion"]
+__all__ = [
+    "import_brats",
+    "import_lidc_crops",
+    "import_mnist",
+    "import_ms_lesion",
+    "import_qubiq",
+    "import_refuge",
+    "import_riga",
+]

@@ -62,7 +62,7 @@ class ConP(nn.Module):
 
         Args:
             pyramid: of the encoder, finest first.
-            confidence: log-likelihoods (B or 1, R * true * drawn, H, W).
+            confidence: log-likelihood ratios (B or 1, R * true * drawn, H, W).
         """
         n_cases = len(pyramid[0])
         embedded = [each.expand(n_cases, -1, -1, -1) for each in self.embedding(confidence)]

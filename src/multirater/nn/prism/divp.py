@@ -61,7 +61,7 @@ class DivP(nn.Module):
         maps = self.stem(mask)
         for widen, block in zip(self.widen, self.blocks, strict=True):
             maps = widen(maps)
-            maps = block(maps, maps)
+            maps = block(maps, maps, onto=maps)
         own = self.split(maps)
         logits = self.head(own + self.attention(own, own))
         logits = functional.interpolate(

@@ -19,11 +19,12 @@ class SeparableEmbedding(nn.Module):
     def __init__(self, n_maps: int, n_channels: int) -> None:
         super().__init__()
         self.depth_wise = nn.Conv2d(n_maps, n_maps, 3, padding=1, groups=n_maps)
-        self.point_wise = nn.Sequential(
-            nn.Conv2d(n_maps, n_channels, 1),
-            nn.LeakyReLU(0.01),
-            nn.Conv2d(n_channels, n_channels, 1),
-        )
+        first, second = nn.Conv2d(n_maps, n_channels, 1), nn.Conv2d(n_channels, n_channels, 1)
+        self.point_wise = nn.Sequential(first, nn.LeakyReLU(0.01), second)
+        # With torch's own start the confidences would hardly be heard behind three layers.
+        nn.init.dirac_(self.depth_wise.weight, groups=n_maps)
+        for layer in (first, second):
+            nn.init.kaiming_normal_(layer.weight, a=0.01)
 
     def forward(self, maps: Tensor) -> Tensor:
         """Embed (B, n_maps, H, W) as (B, n_channels, H, W)."""
@@ -43,7 +44,7 @@ class ConfidenceEmbedding(nn.Module):
         self.stages = nn.ModuleList(SeparableEmbedding(n_maps, width) for width in channels)
 
     def forward(self, maps: Tensor) -> list[Tensor]:
-        """Embed log-likelihoods (B, n_maps, H, W) for each stage, the coarsest first."""
+        """Embed confidences (B, n_maps, H, W) for each stage, the coarsest first."""
         found = []
         for stage in self.stages:
             maps = functional.avg_pool2d(maps, 2)

@@ -13,7 +13,11 @@ Integration: TypeAlias = Literal["attention", "concatenation", "conv-lstm"]
 
 
 class AttentionIntegration(nn.Module):
-    """The confidences ask, the features answer (MrPrism, eq. 7)."""
+    """The confidences ask, the features answer (MrPrism, eq. 7).
+
+    The answer is added to both. Added to the features alone, as the paper may be read, the
+    confidences could only choose where to look; whom to follow hardly comes through.
+    """
 
     def __init__(self, n_channels: int) -> None:
         super().__init__()
@@ -21,7 +25,7 @@ class AttentionIntegration(nn.Module):
 
     def forward(self, features: Tensor, confidence: Tensor) -> Tensor:
         """Return features of the same shape (B, C, H, W)."""
-        return self.block(confidence, features)  # type: ignore[no-any-return]
+        return self.block(confidence, features, onto=features + confidence)  # type: ignore[no-any-return]
 
 
 class Concatenation(nn.Module):

@@ -148,7 +148,9 @@ class PrismNetwork(Segmenter):
 
     def _segment(self, pyramid: list[Tensor], confidence: Tensor, image: Tensor) -> Tensor:
         """Run ConP; return log probabilities (B, L, *space of the image)."""
-        maps = functional.pad(confidence.flatten(1, 3), self._missing(image), mode="replicate")
+        # What counts is how much more likely a label is under one truth than under others.
+        evidence = (confidence - confidence.mean(2, keepdim=True)).flatten(1, 3)
+        maps = functional.pad(evidence, self._missing(image), mode="replicate")
         found: Tensor = self.conp(pyramid, maps)
         return found[..., : image.shape[2], : image.shape[3]].float()
 

@@ -6,12 +6,15 @@ from collections.abc import Sequence
 
 import torch
 from torch import Tensor
+from torch.nn import functional
+
+from multirater.nn.prism.tokens import GRID
 
 LEAST, MOST = 0.1, 0.9
 """Range of a rater's mean confidence in training."""
 
 SPREAD = 0.2
-"""Standard deviation from pixel to pixel."""
+"""Standard deviation from patch to patch."""
 
 EQUAL = 0.5
 """Confidence in every rater when nothing is known: that of a vote."""
@@ -41,7 +44,12 @@ def likelihood(confidence: Tensor, n_classes: int) -> Tensor:
 
 
 def random_start(n_raters: int, space: Sequence[int], device: torch.device) -> Tensor:
-    """Draw confidences (1, R, *space), the same for a whole batch: a mean per rater, and noise."""
-    mean = torch.empty(1, n_raters, *(1 for _ in space), device=device).uniform_(LEAST, MOST)
-    noise = torch.randn(1, n_raters, *space, device=device) * SPREAD
-    return (mean + noise).clamp(0, 1)
+    """Draw confidences (1, R, H, W), the same for a whole batch: a mean per rater, and noise.
+
+    The noise differs from patch to patch, not from pixel to pixel: else the label fused of raters
+    who contradict each other would be so grainy that no segmentation could follow it.
+    """
+    mean = torch.empty(1, n_raters, 1, 1, device=device).uniform_(LEAST, MOST)
+    grid = [min(GRID, size) for size in space]
+    noise = torch.randn(1, n_raters, *grid, device=device) * SPREAD
+    return (mean + functional.interpolate(noise, size=list(space))).clamp(0, 1)

@@ -97,8 +97,8 @@ class AttentionBlock(nn.Module):
         self.first_norm = nn.GroupNorm(1, n_channels)
         self.second_norm = nn.GroupNorm(1, n_channels)
 
-    def forward(self, asking: Tensor, asked: Tensor) -> Tensor:
-        """Return `asked` (B, C, H, W), enhanced by what `asking` wants of it."""
-        attended: Tensor = self.first_norm(asked + self.attention(asking, asked))
+    def forward(self, asking: Tensor, asked: Tensor, onto: Tensor) -> Tensor:
+        """Return `onto` (B, C, H, W), enhanced by what `asking` finds in `asked`."""
+        attended: Tensor = self.first_norm(onto + self.attention(asking, asked))
         enhanced: Tensor = self.second_norm(attended + self.linear(attended))
         return enhanced
