@@ -194,6 +194,16 @@ def predict(
     confusion: Annotated[
         bool, typer.Option("--confusion", help="Also confusion matrix maps.")
     ] = False,
+    recurrences: Annotated[
+        bool, typer.Option("--recurrences", help="Also what prism says after each recurrence.")
+    ] = False,
+    confidence: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Confidence in a rater, 0 to 1, as name=value; may be repeated (prism, mrnet).",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Segment images with a trained network."""
     from multirater.training.prediction import predict as run_prediction
@@ -206,8 +216,24 @@ def predict(
             probability=probability,
             raters=raters,
             confusion=confusion,
+            recurrences=recurrences,
+            confidences=_confidences(confidence or []),
         )
     )
+
+
+def _confidences(pairs: list[str]) -> dict[str, float]:
+    """Read `rater=number` pairs."""
+    found: dict[str, float] = {}
+    for pair in pairs:
+        name, _, value = pair.rpartition("=")
+        try:
+            found[name] = float(value)
+        except ValueError:
+            raise InputError(
+                Fault(f"--confidence {pair}", expected="a rater and a number: name=0.8")
+            ) from None
+    return found
 
 
 def _images(path: Path, split: str) -> Dataset:

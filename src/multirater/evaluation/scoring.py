@@ -51,6 +51,9 @@ def evaluate(
     - `Dice`, `IoU`: against the truth; for labels that are classes of whole images `accuracy`.
       `… with majority vote` when no case has a truth; `… with raters`, the mean over the raters
       of a case.
+    - `soft Dice`, where there are class probabilities: Dice at thresholds 0.1, 0.3, 0.5, 0.7 and
+      0.9, averaged (MrPrism), against the truth; `… with mean of raters` against the share of
+      raters who drew a class.
     - `… of predicted raters`: what each rater is predicted to draw against what they drew.
     - `energy distance (Dice)`, `energy distance (IoU)`: between the set of raters' labels and the
       set of predicted raters' labels. When the predictions know the raters by name, the predicted

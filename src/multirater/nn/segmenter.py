@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from multirater.errors import Fault, InputError
 from multirater.nn.confusion import ConfusionHead
 from multirater.nn.losses import Likelihood, columns_nll, mean_trace, plain_nll
 
@@ -83,6 +84,19 @@ class Segmenter(nn.Module):
     def outputs(self, image: Tensor, raters: Sequence[int] = ()) -> Outputs:
         """Predict for images (B, channels, *space)."""
         raise NotImplementedError
+
+    def steps(self, image: Tensor, raters: Sequence[int] = ()) -> list[Outputs]:
+        """Predict step by step, for methods that come to their answer by recurrence."""
+        return [self.outputs(image, raters)]
+
+    def calibrated(self, image: Tensor, confidence: Tensor, raters: Sequence[int] = ()) -> Outputs:
+        """Predict by given confidences in the raters, (n_raters,), from 0 to 1."""
+        raise InputError(
+            Fault(
+                "this network takes no confidences in raters",
+                expected="a run of the method prism or mrnet",
+            )
+        )
 
     def confusion_parameters(self) -> list[nn.Parameter]:
         """Return the parameters that describe raters, which learn at a rate of their own."""

@@ -17,6 +17,7 @@ _MEASURES = {
     "Dice with majority vote": "Dice with majority vote",
     "accuracy with majority vote": "accuracy with majority vote",
     "Dice with raters": "Dice with raters",
+    "soft Dice with mean of raters": "soft Dice with mean of raters",
     "IoU": "IoU",
     "energy distance (Dice)": "GED (1-Dice)",
     "CM RMSE": "CM RMSE",
