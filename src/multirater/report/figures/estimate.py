@@ -26,7 +26,8 @@ class Estimate:
     @property
     def n_details(self) -> int:
         """How many kinds of things it says beyond the truth."""
-        parts = (self.predicted.confusion, self.predicted.raters, self.predicted.probability)
+        said = self.predicted
+        parts = (said.confusion, said.raters, said.probability, said.recurrences)
         return sum(bool(part) for part in parts)
 
     def read_probability(self, space: tuple[int, ...]) -> NDArray[np.floating[Any]] | None:
