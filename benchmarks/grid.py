@@ -54,6 +54,7 @@ def grid_arguments(
     parser.add_argument("--jobs", type=int, default=2, help="processes, each with one thread")
     parser.add_argument("--quick", action="store_true", help="fewer runs, in minutes")
     parser.add_argument("--report", action="store_true", help="run nothing: tables of what is done")
+    parser.add_argument("--data", type=Path, help="folder of real data, where any is used")
     parser.add_argument("--results", type=Path, help="JSON-lines file to keep results in")
     read = parser.parse_args(arguments)
     suffix = "-quick" if read.quick else ""

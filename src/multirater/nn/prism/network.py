@@ -93,7 +93,7 @@ class PrismNetwork(Segmenter):
             log_drawn = drawn_by(log_truth.detach(), self._of(confidence, labelled))
             agreed = self._agreed(confidence, log_drawn, votes, labelled)
             losses += [
-                _disagreement(log_truth.exp(), wanted.detach(), votes),
+                self._distance_to_label(log_truth, wanted.detach(), votes),
                 _disagreement(agreed, log_truth.detach().exp(), votes),
                 self.options.calibration_weight
                 * self._calibration_loss(confidence, log_drawn, votes, labelled),
@@ -161,6 +161,14 @@ class PrismNetwork(Segmenter):
         down, across = (want - have for want, have in zip(wanted, image.shape[2:], strict=True))
         return [0, across, 0, down]
 
+    def _distance_to_label(self, log_truth: Tensor, wanted: Tensor, votes: Tensor) -> Tensor:
+        """Return how far ConP's segmentation is from the label it should agree with."""
+        structure = _disagreement(log_truth.exp(), wanted, votes)
+        is_labelled = _is_labelled(votes)
+        divergence = functional.kl_div(log_truth, wanted, reduction="none") * is_labelled
+        pixels = divergence.sum() / is_labelled.sum().clamp(min=1)
+        return structure + self.options.pixel_weight * pixels
+
     def _outputs(self, log_truth: Tensor, raters: Sequence[int]) -> Outputs:
         truth = log_truth.exp()
         if not raters:
@@ -190,5 +198,9 @@ class PrismNetwork(Segmenter):
 
 def _disagreement(found: Tensor, wanted: Tensor, votes: Tensor) -> Tensor:
     """Compare where somebody labelled; elsewhere nothing is wanted of what was found."""
-    is_labelled = votes.sum((1, 2), keepdim=True)[:, 0] > 0
-    return dissimilarity(found, torch.where(is_labelled, wanted, found.detach()))
+    return dissimilarity(found, torch.where(_is_labelled(votes), wanted, found.detach()))
+
+
+def _is_labelled(votes: Tensor) -> Tensor:
+    """Return where anybody labelled, (B, 1, H, W)."""
+    return votes.sum((1, 2), keepdim=True)[:, 0] > 0

@@ -85,7 +85,7 @@ def draw_recurrence_curves(table: pd.DataFrame) -> Figure:
     raters = [str(name) for name in table if name not in SOFT]
     soft = [str(name) for name in table if name in SOFT]
     note = f"{_MOST_RATERS} of {len(raters)} raters" if len(raters) > _MOST_RATERS else ""
-    figure = new_figure(COLUMN_WIDTH, 2.4 + foot_height(note))
+    figure = new_figure(COLUMN_WIDTH, 2.2 + 0.14 * len(table.columns) / 2 + foot_height(note))
     axes = figure.subplots()
     for rater, colour in zip(raters[:_MOST_RATERS], rater_colours(len(raters)), strict=False):
         _line(axes, table[rater], short_name(rater, 18), color=colour)
@@ -94,7 +94,7 @@ def draw_recurrence_curves(table: pd.DataFrame) -> Figure:
     axes.set(xlabel="recurrence", ylabel="Dice")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.grid(axis="y", linewidth=0.4, color="#dddddd")
-    figure.legend(loc="outside right upper")
+    figure.legend(loc="outside lower center", ncols=2)
     add_foot(figure, note)
     return figure
 
