@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import spearmanr
 
-from arena_regimes import REGIMES, arena_dataset
+from arena_regimes import REGIMES, arena_dataset, margin_where_disputed
 from grid import Job, as_table, grid_arguments, markdown, mean_std, records_of, run_grid
 from multirater import fuse
 from multirater.evaluation.case_scores import compare, squared_cm_error
@@ -116,7 +116,7 @@ def _matrices(
             is_local = method == "spatial-staple"
             local = (local_confusion(drawn, fused.probability) for drawn in labels.array)
             yield case, local if is_local else fused.cm
-    elif predictor.segmenter.knows_raters:
+    elif predictor.network.knows_raters:
         wanted = predictor.of_cases(cases, lambda case: [raters.index(r) for r in case.labels])
         for each in wanted:
             yield each.case, each.prediction.confusion
@@ -178,6 +178,10 @@ def report(table: pd.DataFrame, n_missing: int) -> str:
         + markdown(mean_std(table, rows, "method", "Dice", digits=1, scale=100)),
         "## The default against the best of mean, mode, STAPLE and Spatial STAPLE, points of Dice"
         "\n\n" + markdown(margins(table)),
+        "## How far the right class leads where raters disagree\n\nDiagonal of the mean confusion "
+        "matrix of the disputed pixels, above the largest other entry of the row; the smallest "
+        "over classes and seeds. Above 0 the matrix is diagonally dominant there.\n\n"
+        + markdown(leads(table)),
         "## Error of confusion matrices (root mean square)\n\n"
         + markdown(mean_std(table, rows, "method", "CM RMSE")),
         "## Rank correlation of estimated and true skill of raters\n\n"
@@ -204,6 +208,17 @@ def margins(table: pd.DataFrame) -> pd.DataFrame:
         }
     )
     return found.reindex(means.index)
+
+
+def leads(table: pd.DataFrame) -> pd.DataFrame:
+    """Smallest lead of the right class at disputed pixels, of each regime's raters."""
+    known = table[["regime", "seed"]].drop_duplicates()
+    lead = [
+        margin_where_disputed(regime, seed)
+        for regime, seed in zip(known["regime"], known["seed"], strict=True)
+    ]
+    found = known.assign(lead=lead).groupby("regime", sort=False)["lead"].min()
+    return found.round(2).to_frame()
 
 
 def times(table: pd.DataFrame) -> pd.DataFrame:

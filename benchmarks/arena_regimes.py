@@ -26,6 +26,8 @@ Draw: TypeAlias = Callable[[Labels, int, Labels], Labels]
 """Draws a label from a true one, a seed, and the true labels of all training cases."""
 
 N_TRAIN, N_TEST = 320, 120
+N_SURE = 60
+"""Cases that tell how far the right class leads among raters."""
 
 
 @dataclass(frozen=True)
@@ -217,6 +219,31 @@ def arena_dataset(name: str, supply: Supply, seed: int) -> Dataset:
         raters=[f"rater {number + 1}" for number in range(len(raters))],
         classes=Classes.numbered(regime.n_classes),
     )
+
+
+def margin_where_disputed(name: str, seed: int) -> float:
+    """How far the right class leads in the mean confusion matrix of the disputed pixels.
+
+    All raters draw every one of some cases, as many as are quick. Negative where the raters'
+    mean matrix is not diagonally dominant, so that no method is bound to find the truth.
+
+    Returns:
+        The smallest lead of a diagonal entry over the others of its row.
+    """
+    regime = REGIMES[name]
+    images, truth = regime.images(seed, N_SURE, 0)
+    raters = regime.raters(seed)
+    counts = np.zeros((regime.n_classes, regime.n_classes))
+    for case in range(len(images)):
+        drawn = np.stack(
+            [draw(truth[case], 1000 * case + r, truth) for r, draw in enumerate(raters)]
+        )
+        disputed = (drawn != drawn[0]).any(0)
+        true = np.broadcast_to(truth[case], drawn.shape)[:, disputed]
+        np.add.at(counts, (true, drawn[:, disputed]), 1)
+    cm = counts / np.maximum(counts.sum(1, keepdims=True), 1)
+    others = np.where(np.eye(len(cm), dtype=bool), -np.inf, cm)
+    return float((np.diagonal(cm) - others.max(1)).min())
 
 
 def _who(

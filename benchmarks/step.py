@@ -6,6 +6,9 @@
 CPU time is the median over steps, the two kinds taking turns, so that whatever else the machine
 does weighs on both. Memory is what autograd keeps for the backward pass, counted tensor by tensor;
 peak is the most that a step takes in a fresh process, above what the process held before it.
+
+For class labels a second table compares few raters with many: cost must grow with the labels in a
+batch, not with the raters in the data set.
 """
 
 from __future__ import annotations
@@ -19,12 +22,21 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import torch
 
 from fusion import status_bytes
 from multirater.nn.backbone import build_backbone, n_parameters
-from multirater.nn.confusion import GlobalConfusion, LowRankConfusion, PixelConfusion
-from multirater.nn.segmenter import Labelled, RaterSegmenter, batch_loss
+from multirater.nn.classifier_backbone import build_classifier_backbone
+from multirater.nn.confusion import (
+    GlobalConfusion,
+    LowRankConfusion,
+    PixelConfusion,
+    RaterConfusion,
+)
+from multirater.nn.rater_network import ConfusionNetwork, Labelled, batch_loss
+from multirater.training.batches import collate
+from multirater.training.samples import Sample
 
 N_FEATURES = 32
 ROWS = (
@@ -37,11 +49,11 @@ ROWS = (
 )
 
 
-def build(n_classes: int, confusion=None) -> RaterSegmenter:
+def build(n_classes: int, confusion=None) -> ConfusionNetwork:
     """The default U-Net with a rater head."""
     torch.manual_seed(0)
     backbone = build_backbone("unet", ndim=2, n_channels=1, n_features=N_FEATURES)
-    return RaterSegmenter(
+    return ConfusionNetwork(
         backbone, n_features=N_FEATURES, n_classes=n_classes, ndim=2, confusion=confusion
     )
 
@@ -52,13 +64,13 @@ def labels_of(batch: int, n_labels: int, size: int, n_classes: int) -> torch.Ten
     return torch.randint(0, n_classes, (batch, n_labels, size, size), generator=generator)
 
 
-def total_loss(model: RaterSegmenter, image, groups) -> torch.Tensor:
+def total_loss(model: ConfusionNetwork, image, groups) -> torch.Tensor:
     """Likelihood and trace of labels grouped by who gave them, as in training."""
     loss = batch_loss(model, image, groups)
     return loss.nll + 0.01 * loss.trace
 
 
-def step(model: RaterSegmenter, image, groups, optimizer) -> None:
+def step(model: ConfusionNetwork, image, groups, optimizer) -> None:
     """One step of training."""
     optimizer.zero_grad(set_to_none=True)
     total_loss(model, image, groups).backward()
@@ -95,7 +107,7 @@ def compare(kinds: dict[str, Callable[[], None]], repeats: int) -> dict[str, flo
 
 
 def group(raters, labels: torch.Tensor) -> Labelled:
-    """Labels of some raters, as training hands them to a segmenter."""
+    """Labels of some raters, as training hands them to a network."""
     truth = torch.full_like(labels[:, 0], -1)
     return Labelled(labels, raters, truth, None, True, "marginal")
 
@@ -119,7 +131,7 @@ def plain(batch: int, size: int, n_classes: int) -> list[Labelled]:
     return [group((0,), labels_of(batch, 1, size, n_classes))]
 
 
-def setup(name: str, batch: int, size: int) -> tuple[RaterSegmenter, list[Labelled]]:
+def setup(name: str, batch: int, size: int) -> tuple[ConfusionNetwork, list[Labelled]]:
     """Network and labels of a row of the table."""
     n_classes, n_raters = 4, 200 if "200" in name else 5
     heads = {
@@ -132,6 +144,53 @@ def setup(name: str, batch: int, size: int) -> tuple[RaterSegmenter, list[Labell
         return build(n_classes), plain(batch, size, n_classes)
     supply = dense if "dense" in name else one_each
     return build(n_classes, head), supply(batch, n_raters, size, n_classes)
+
+
+def class_step(n_raters: int, n_labels: int) -> Callable[[], None]:
+    """A step on a batch of 64 images of 28 x 28 with labels of ten classes, batch made anew."""
+    torch.manual_seed(0)
+    random = np.random.default_rng(0)
+    backbone = build_classifier_backbone("cnn", n_channels=1, space=(28, 28), n_features=64)
+    model = ConfusionNetwork(
+        backbone,
+        n_features=64,
+        n_classes=10,
+        ndim=0,
+        confusion=RaterConfusion(n_raters, 10),
+    )
+    samples = [
+        Sample(
+            random.normal(size=(1, 28, 28)).astype(np.float32),
+            random.integers(0, 10, n_labels).astype(np.int16),
+            tuple(random.choice(n_raters, n_labels, replace=False).tolist()),
+            np.array(-1, dtype=np.int16),
+        )
+        for _ in range(64)
+    ]
+    optimizer = torch.optim.Adam(model.parameters())
+
+    def run() -> None:
+        batch = collate(samples)
+        (labels,) = batch.groups
+        step(model, batch.image, [group(labels.raters, labels.labels)], optimizer)
+
+    return run
+
+
+def print_class_table(repeats: int) -> None:
+    """Speed of class labels by the number of raters, relative to five."""
+    runs = {
+        f"{n_labels} of {n_raters} raters": class_step(n_raters, n_labels)
+        for n_labels in (1, 5)
+        for n_raters in (5, 1000)
+    }
+    seconds = compare(runs, repeats)
+    print("\nclass labels, batch 64, 28 x 28, 10 classes")
+    print(f"{'labels per image':36}{'CPU s':>8}{'speed':>8}")
+    for name, took in seconds.items():
+        few = seconds[f"{name.split()[0]} of 5 raters"]
+        print(f"{name:36}{took:8.3f}{few / took:7.2f}x")
+    print("target: 1000 raters at 0.8x the speed of 5 or more")
 
 
 def peak_bytes(name: str, quick: bool) -> int:
@@ -186,6 +245,7 @@ def main() -> None:
             f"{n_parameters(model):12d}"
         )
     print("targets: 5 dense raters 1.25x time and 1.3x memory; one label 1.1x time")
+    print_class_table(10 if arguments.quick else 40)
 
 
 if __name__ == "__main__":

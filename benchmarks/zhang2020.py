@@ -46,6 +46,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "pixel CMs": {"method": "cm"},
     "low-rank CMs": {"method": "cm", "confusion": "low-rank"},
     "oracle": {"method": "oracle"},
+    "auto": {"method": "auto"},
 }
 """Settings that differ from run to run. Everything else is the same for all."""
 

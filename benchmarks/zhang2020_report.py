@@ -44,6 +44,7 @@ WITH_RATERS = (
     "pixel CMs without trace",
     "pixel CMs",
     "low-rank CMs",
+    "auto",
 )
 """Methods that say what raters would draw."""
 

@@ -62,6 +62,12 @@ def test_training_python():
     assert all(len(each.splitlines()) < 30 for each in examples)
 
 
+def test_classification_python():
+    example = (ROOT / "examples/classify_torch_loop.py").read_text(encoding="utf-8")
+    assert blocks("docs/classification.md", "python") == [example.split('"""\n\n')[1]]
+    assert len(example.splitlines()) < 30
+
+
 def test_data_format_python(shared_data, monkeypatch):
     monkeypatch.chdir(shared_data / "qubiq_brain_growth")
     table, arrays = blocks("docs/data-format.md", "python")

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from arena import METHODS, grid, margins, work
-from arena_regimes import REGIMES, arena_dataset
+from arena_regimes import REGIMES, Regime, arena_dataset, digits, margin_where_disputed
 
 N_TRAIN, N_TEST = 12, 4
 
@@ -69,3 +69,12 @@ def test_margins_compare_with_the_best_baseline_and_the_ceiling():
     assert found["best baseline"].tolist() == ["mode", "mode"]
     assert found["above it"].tolist() == pytest.approx([7, -1])
     assert found["below the ceiling"].tolist() == pytest.approx([2, 5])
+
+
+def test_the_right_class_leads_among_good_raters_and_not_among_bad_ones(monkeypatch):
+    assert margin_where_disputed("clean", 0) > 0.5
+    blank = lambda truth, *_: np.zeros_like(truth)  # noqa: E731
+    over = REGIMES["five"].raters(0)[1]
+    poor = Regime(digits, lambda _: [blank, blank, blank, over])
+    monkeypatch.setitem(REGIMES, "poor", poor)
+    assert margin_where_disputed("poor", 0) < 0

@@ -64,10 +64,12 @@ AGREEMENTS = [
 NOT_COMPARED_WITH_A_BEST_VALUE = {
     "outline_offsets",  # signed: neither up nor down is better
     "Estimate",
+    "calibration_error",  # of probabilities, in test_calibration
     "case_interval",
     "confusion_counts",
     "confusion_rates",
     "item_interval",
+    "log_loss_error",  # of probabilities, in test_calibration
     "one_against_rest",
     "per_class",
     "skill_score",

@@ -1,7 +1,13 @@
 import pytest
 import torch
 
-from multirater.nn import GlobalConfusion, LowRankConfusion, PixelConfusion, blocks
+from multirater.nn import (
+    GlobalConfusion,
+    LowRankConfusion,
+    PixelConfusion,
+    RaterConfusion,
+    blocks,
+)
 from multirater.nn.confusion import columns_of
 
 N_FEATURES = 6
@@ -14,6 +20,26 @@ def heads(n_raters=4, n_classes=3, diagonal=0.9):
         "pixel": PixelConfusion(n_raters, n_classes, N_FEATURES, diagonal),
         "low-rank": LowRankConfusion(n_raters, n_classes, N_FEATURES, 2, diagonal),
     }
+
+
+def test_matrices_of_class_labels_start_where_the_paper_starts_them():
+    positive = torch.nn.functional.softplus(6 * torch.eye(3) - 5)
+    expected = positive / positive.sum(1, keepdim=True)
+    assert torch.allclose(RaterConfusion(2, 3)(torch.zeros(1, 4)).exp()[0, 1], expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", [GlobalConfusion, RaterConfusion])
+def test_each_case_may_have_raters_of_its_own(kind):
+    head = trained(kind(5, 3))
+    labels = torch.tensor([[2, -1], [0, 1], [1, -1]])
+    raters = torch.tensor([[4, 0], [1, 3], [4, 0]])
+    found = head.columns(torch.zeros(3, N_FEATURES), labels, raters)
+    cm = head(torch.zeros(1, N_FEATURES)).exp()[0]
+    for case, place in [(0, 0), (1, 0), (1, 1), (2, 0)]:
+        rater, label = int(raters[case, place]), int(labels[case, place])
+        assert torch.allclose(found.log_likelihood[case, place].exp(), cm[rater, :, label])
+        assert torch.allclose(found.trace[case, place], cm[rater].trace())
+    assert not found.log_likelihood[:, 1][labels[:, 1] < 0].any()
 
 
 def trained(head):

@@ -3,13 +3,13 @@ import pytest
 import torch
 from torch import nn
 
-from multirater.nn.jury import LARGEST_JURY, JurySegmenter
-from multirater.nn.segmenter import Labelled
+from multirater.nn.jury import LARGEST_JURY, JuryNetwork
+from multirater.nn.rater_network import Labelled
 
 
-def segmenter(n_raters=3, n_classes=2, ndim=2):
+def network(n_raters=3, n_classes=2, ndim=2):
     torch.manual_seed(0)
-    made = JurySegmenter(
+    made = JuryNetwork(
         nn.Identity(), n_features=4, n_raters=n_raters, n_classes=n_classes, ndim=ndim
     )
     nn.init.normal_(made.deviation)
@@ -17,13 +17,14 @@ def segmenter(n_raters=3, n_classes=2, ndim=2):
     return made
 
 
-def weighed(made, weight, reliability=None):
+def weighed(made, weight, reliability=None, locality=None):
     n_raters, n_classes = made.offset.shape
     even = torch.full((n_raters, n_classes, n_classes), 1 / n_classes)
     made.take_weights(
         torch.tensor(weight),
         torch.ones(n_raters) if reliability is None else torch.tensor(reliability),
         even,
+        torch.ones(n_raters) if locality is None else torch.tensor(locality),
     )
     return made
 
@@ -35,7 +36,7 @@ def labelled(labels, raters, with_confusion=True):
 
 @pytest.mark.parametrize("ndim", [2, 3])
 def test_outputs_are_probabilities(ndim):
-    made = weighed(segmenter(ndim=ndim), [0.5, 0.3, 0.2])
+    made = weighed(network(ndim=ndim), [0.5, 0.3, 0.2])
     found = made.outputs(torch.randn(2, 4, *(5,) * ndim), [2, 0])
     assert found.drawn.shape == (2, 2, 2, *(5,) * ndim)
     assert found.cm.shape == (2, 2, 2, 2, *(5,) * ndim)
@@ -44,7 +45,7 @@ def test_outputs_are_probabilities(ndim):
 
 
 def test_the_row_of_a_certain_truth_is_what_the_rater_would_draw():
-    made = weighed(segmenter(), [0.5, 0.3, 0.2])
+    made = weighed(network(), [0.5, 0.3, 0.2])
     nn.init.constant_(made.truth_head.weight, 0.0)
     made.truth_head.bias.data = torch.tensor([0.0, 40.0])
     found = made.outputs(torch.randn(1, 4, 3, 3), [1])
@@ -53,7 +54,7 @@ def test_the_row_of_a_certain_truth_is_what_the_rater_would_draw():
 
 
 def test_a_reliable_raters_label_counts_and_a_missing_one_does_not():
-    made = weighed(segmenter(), [1.0, 0.0, 0.0])
+    made = weighed(network(), [1.0, 0.0, 0.0])
     features = torch.randn(1, 4, 4, 4)
     labels = torch.randint(0, 2, (1, 1, 4, 4))
     labels[0, 0, 0] = -1
@@ -64,21 +65,21 @@ def test_a_reliable_raters_label_counts_and_a_missing_one_does_not():
 
 
 def test_an_unreliable_raters_label_gives_way_to_the_head():
-    made = weighed(segmenter(), [1.0, 0.0, 0.0], [0.0, 1.0, 1.0])
+    made = weighed(network(), [1.0, 0.0, 0.0], [0.0, 1.0, 1.0])
     features = torch.randn(1, 4, 4, 4)
     head = made.log_drawn(features, [0]).argmax(2)[:, 0]
     assert torch.equal(made.verdict(features, 1 - head[:, None], [0]), head)
 
 
 def test_raters_who_did_not_label_speak_by_their_heads():
-    made = weighed(segmenter(), [0.0, 0.0, 1.0])
+    made = weighed(network(), [0.0, 0.0, 1.0])
     features = torch.randn(2, 4, 4, 4)
     verdict = made.verdict(features, torch.zeros(2, 1, 4, 4, dtype=torch.long), [0])
     assert torch.equal(verdict, made.log_drawn(features, [2]).argmax(2)[:, 0])
 
 
 def test_the_truth_starts_as_the_weighted_raters():
-    made = weighed(segmenter(), [0.0, 1.0, 0.0])
+    made = weighed(network(), [0.0, 1.0, 0.0])
     image = torch.randn(1, 4, 3, 3)
     assert torch.allclose(made.outputs(image).truth, made.outputs(image, [1]).drawn[:, 0])
     before = made.truth_head.weight.clone()
@@ -87,7 +88,7 @@ def test_the_truth_starts_as_the_weighted_raters():
 
 
 def test_during_warm_up_the_truth_has_no_say_in_the_features():
-    made = segmenter()
+    made = network()
     features = torch.randn(1, 4, 4, 4, requires_grad=True)
     labels = torch.randint(0, 2, (1, 2, 4, 4))
     loss = made.loss(features, labelled(labels, [0, 2], with_confusion=False))
@@ -100,7 +101,7 @@ def test_during_warm_up_the_truth_has_no_say_in_the_features():
 
 
 def test_likelihood_is_that_of_the_raters_own_heads():
-    made = weighed(segmenter(), [0.2, 0.3, 0.5])
+    made = weighed(network(), [0.2, 0.3, 0.5])
     features = torch.randn(2, 4, 3, 3)
     labels = torch.randint(-1, 2, (2, 2, 3, 3))
     drawn = made.log_drawn(features, [1, 2]).detach().numpy()
@@ -112,7 +113,14 @@ def test_likelihood_is_that_of_the_raters_own_heads():
 
 def test_of_many_raters_only_the_heaviest_are_asked():
     n = 200
-    made = weighed(segmenter(n_raters=n), (torch.arange(n) / sum(range(n))).tolist())
+    made = weighed(network(n_raters=n), (torch.arange(n) / sum(range(n))).tolist())
     jury = made._jury([3])
     assert len(jury) == LARGEST_JURY + 1
     assert set(jury) == {3, *range(n - LARGEST_JURY, n)}
+
+
+def test_errors_that_do_not_depend_on_the_place_are_the_overall_matrix():
+    made = weighed(segmenter(), [0.5, 0.3, 0.2], locality=[1.0, 0.0, 1.0])
+    found = made.outputs(torch.randn(1, 4, 5, 5), [0, 1])
+    assert torch.allclose(found.cm[:, 1], torch.tensor(0.5))
+    assert not torch.allclose(found.cm[:, 0], torch.tensor(0.5))

@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from multirater.nn.mrnet import MRNet, weighted_mean
-from multirater.nn.segmenter import Labelled
+from multirater.nn.rater_network import Labelled
 
 
 def network(n_raters=2, ndim=2):

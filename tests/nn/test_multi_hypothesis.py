@@ -2,13 +2,13 @@ import pytest
 import torch
 
 from multirater.nn.multi_hypothesis import RELAXED, MultiHypothesisNetwork
-from multirater.nn.segmenter import Labelled
+from multirater.nn.rater_network import Labelled
 
 
 def network(n_hypotheses):
     torch.manual_seed(0)
     return MultiHypothesisNetwork(
-        torch.nn.Identity(), n_features=1, n_hypotheses=n_hypotheses, n_classes=2, ndim=2
+        torch.nn.Identity(), n_features=1, n_raters=n_hypotheses, n_classes=2, ndim=2
     )
 
 

@@ -2,7 +2,7 @@ import torch
 
 from multirater.nn.backbone import build_backbone
 from multirater.nn.prob_unet import ProbabilisticUNet
-from multirater.nn.segmenter import Labelled
+from multirater.nn.rater_network import Labelled
 
 
 def network():

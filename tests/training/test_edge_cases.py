@@ -210,16 +210,16 @@ def test_a_learning_rate_that_explodes_stops_with_an_explanation(tmp_path):
 
 
 def test_after_a_divergence_the_last_good_network_still_predicts(tmp_path, monkeypatch):
-    from multirater.training.module import SegmentationModule
+    from multirater.training.module import RaterModule
 
-    original = SegmentationModule.training_step
+    original = RaterModule.training_step
 
     def exploding(self, batch, number):
         loss = original(self, batch, number)
         return loss * float("nan") if self.current_epoch == 1 else loss
 
     data = study()
-    monkeypatch.setattr(SegmentationModule, "training_step", exploding)
+    monkeypatch.setattr(RaterModule, "training_step", exploding)
     with pytest.raises(InputError, match="nan in epoch 2"):
         train(data, tmp_path / "run", config(epochs=3))
     for name in ("best", "last"):

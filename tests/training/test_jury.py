@@ -8,8 +8,8 @@ from multirater.training.jury import warmup_epochs
 from multirater.training.predictor import Predictor
 
 
-@pytest.mark.parametrize(("epochs", "expected"), [(1, 1), (2, 1), (6, 3), (20, 10)])
-def test_half_of_the_epochs_warms_up(epochs, expected):
+@pytest.mark.parametrize(("epochs", "expected"), [(1, 1), (2, 1), (6, 4), (20, 13)])
+def test_two_thirds_of_the_epochs_warm_up(epochs, expected):
     assert warmup_epochs(TrainConfig(epochs=epochs)) == expected
 
 
@@ -22,21 +22,21 @@ def data():
 
 
 def test_resume_arrives_at_the_same_weights(data, tmp_path, monkeypatch):
-    from multirater.training.module import SegmentationModule
+    from multirater.training.module import RaterModule
 
     config = TrainConfig(method="auto", **SMALL)
     train(data, tmp_path / "whole", config)
-    original = SegmentationModule.training_step
+    original = RaterModule.training_step
 
     def breaks(self, batch, number):
         if self.current_epoch == 2 and number == 1:
             raise RuntimeError("pulled the plug")
         return original(self, batch, number)
 
-    monkeypatch.setattr(SegmentationModule, "training_step", breaks)
+    monkeypatch.setattr(RaterModule, "training_step", breaks)
     with pytest.raises(RuntimeError, match="pulled the plug"):
         train(data, tmp_path / "broken", config)
-    monkeypatch.setattr(SegmentationModule, "training_step", original)
+    monkeypatch.setattr(RaterModule, "training_step", original)
     resume(data, tmp_path / "broken")
     whole, broken = (read_run(tmp_path / name)[2].state_dict() for name in ("whole", "broken"))
     assert all(torch.equal(whole[key], broken[key]) for key in whole)
@@ -45,9 +45,9 @@ def test_resume_arrives_at_the_same_weights(data, tmp_path, monkeypatch):
 def test_the_epoch_is_chosen_after_the_warm_up(data, tmp_path):
     run = train(data, tmp_path / "run", TrainConfig(method="auto", **SMALL))
     assert run.best_epoch >= warmup_epochs(TrainConfig(**SMALL))
-    segmenter = read_run(run.folder)[2]
-    assert bool(segmenter.is_weighed)
-    assert float(segmenter.weight.sum()) == pytest.approx(1)
+    network = read_run(run.folder)[2]
+    assert bool(network.is_weighed)
+    assert float(network.weight.sum()) == pytest.approx(1)
 
 
 def test_one_epoch_and_one_rater_train_and_predict(data, tmp_path):

@@ -26,9 +26,9 @@ def predictor(request, data, tmp_path_factory):
 def batches_of(predictor, monkeypatch):
     """Keep the shapes that the network gets."""
     shapes = []
-    outputs = predictor.segmenter.outputs
+    outputs = predictor.network.outputs
     monkeypatch.setattr(
-        predictor.segmenter,
+        predictor.network,
         "outputs",
         lambda image, raters: shapes.append(tuple(image.shape)) or outputs(image, raters),
     )
@@ -103,7 +103,7 @@ def test_slices_of_volumes_go_through_together(tmp_path_factory, monkeypatch, pi
     (first, *_) = predictor.of_cases(data, lambda _: [1])
     assert shapes[0][0] == (1 if pixels == 1 else 15)
     assert first.prediction.confusion.shape == (1, 2, 2, 5, 8, 9)
-    alone = predictor.segmenter.outputs(
+    alone = predictor.network.outputs(
         module.torch.from_numpy(module.normalise(images[0])[None, :, 2]), []
     )
     assert np.allclose(

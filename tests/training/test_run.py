@@ -3,6 +3,7 @@ import os
 import subprocess
 import sys
 import textwrap
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -19,28 +20,65 @@ from multirater.training.prediction import predict
 from multirater.training.predictor import Predictor
 
 SMALL = {"channels": (4, 8), "n_features": 4, "epochs": 2, "batch_size": 4, "accelerator": "cpu"}
+OF_KIND = {"masks": SMALL, "classes": {**SMALL, "backbone_options": {"channels": (4, 4)}}}
+both_kinds = pytest.mark.parametrize("kind", OF_KIND)
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("data") / "data"
-    write_dataset(simulate_dataset(digits_dataset(n_train=12, n_test=3), seed=1), folder)
-    return read_dataset(folder)
+def studies(tmp_path_factory):
+    """A dozen digits with drawings, and with class labels: one rater for some, two for others."""
+    folder = tmp_path_factory.mktemp("data")
+    digits = digits_dataset(n_train=12, n_test=3)
+    write_dataset(simulate_dataset(digits, seed=1), folder / "masks")
+    write_dataset(classes_of(digits), folder / "classes")
+    return {kind: read_dataset(folder / kind) for kind in OF_KIND}
+
+
+def classes_of(dataset):
+    """Give the images of a data set class labels of five raters."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 3, len(dataset))
+    labels = np.where(rng.random((len(dataset), 5)) < 0.7, truth[:, None], (truth + 1)[:, None] % 3)
+    labels[rng.random(labels.shape) < 0.5] = -1
+    labels[:5] = np.where(np.eye(5) > 0, truth[:5, None], labels[:5])
+    return dataset_from_arrays(
+        labels,
+        images=[case.read_image().array for case in dataset],
+        truths=truth,
+        splits=[case.split for case in dataset],
+        cases=[case.name for case in dataset],
+        raters=[f"rater {letter}" for letter in "abcde"],
+    )
 
 
 @pytest.fixture(scope="module")
-def run_folder(data, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("run") / "cm"
-    train(data, folder, TrainConfig(method="cm", **SMALL))
-    return folder
+def data(studies):
+    return studies["masks"]
 
 
-@pytest.mark.parametrize("method", sorted(set(METHODS) - {"cm"}))
-def test_every_method_trains_and_predicts(data, tmp_path, method):
-    run = train(data, tmp_path / "run", TrainConfig(method=method, **SMALL))
+@pytest.fixture(scope="module")
+def run_folders(studies, tmp_path_factory):
+    folders = {kind: tmp_path_factory.mktemp("run") / "cm" for kind in OF_KIND}
+    for kind, folder in folders.items():
+        train(studies[kind], folder, TrainConfig(method="cm", **OF_KIND[kind]))
+    return folders
+
+
+@pytest.fixture(scope="module")
+def run_folder(run_folders):
+    return run_folders["masks"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "method"),
+    [(kind, name) for kind in OF_KIND for name in sorted(set(METHODS[kind]) - {"cm"})],
+)
+def test_every_method_trains_and_predicts(studies, tmp_path, kind, method):
+    data = studies[kind]
+    run = train(data, tmp_path / "run", TrainConfig(method=method, **OF_KIND[kind]))
     assert np.isfinite(run.best_nll)
     predicted = Predictor(tmp_path / "run")(data[0].read_image().array)
-    assert predicted.probability.shape == (2, 28, 28)
+    assert predicted.probability.shape == ((2, 28, 28) if kind == "masks" else (3,))
     assert np.allclose(predicted.probability.sum(0), 1, atol=1e-5)
 
 
@@ -59,14 +97,20 @@ def test_variants_of_cm(data, tmp_path, changes):
     assert np.isfinite(run.best_nll)
 
 
-def test_the_run_folder_tells_what_was_done(run_folder, data):
-    config, described, segmenter = read_run(run_folder)
+@both_kinds
+def test_the_run_folder_tells_what_was_done(run_folders, studies, kind):
+    run_folder = run_folders[kind]
+    config, described, network = read_run(run_folder)
     assert config.method == "cm"
-    assert described.raters == data.raters
-    assert described.classes == ("background", "digit")
+    assert config.learning_rate == {"masks": 3e-3, "classes": 1e-3}[kind]
+    assert config.confusion_learning_rate == {"masks": 3e-3, "classes": 3e-2}[kind]
+    assert described.kind == kind
+    assert described.raters == studies[kind].raters
+    assert described.classes == studies[kind].classes.names
+    assert described.space == {"masks": (), "classes": (28, 28)}[kind]
     curves = pd.read_csv(run_folder / "curves.csv")
     assert {"train_nll", "val_nll", "epoch"} <= set(curves.columns)
-    assert not segmenter.training
+    assert not network.training
 
 
 def test_learning_lowers_the_held_out_loss(data, tmp_path):
@@ -82,19 +126,26 @@ def test_the_best_checkpoint_is_the_one_with_the_lowest_held_out_loss(run_folder
     assert stored["epoch"] == int(np.argmin(curve))
 
 
-def test_an_interrupted_run_arrives_at_the_same_weights(data, tmp_path, monkeypatch):
-    config = TrainConfig(method="cm", **{**SMALL, "epochs": 4, "augment": True})
+@pytest.mark.parametrize(
+    ("kind", "method"),
+    [("masks", "cm"), ("classes", "cm"), ("classes", "gem"), ("classes", "agg-net")],
+)
+def test_an_interrupted_run_arrives_at_the_same_weights(
+    studies, tmp_path, monkeypatch, kind, method
+):
+    data = studies[kind]
+    config = TrainConfig(method=method, **{**OF_KIND[kind], "epochs": 4, "augment": True})
     train(data, tmp_path / "whole", config)
-    from multirater.training.module import SegmentationModule
+    from multirater.training.module import RaterModule
 
-    original = SegmentationModule.training_step
+    original = RaterModule.training_step
 
     def interrupted(self, batch, number):
         if self.current_epoch == 2 and number == 1:
             raise RuntimeError("pulled the plug")
         return original(self, batch, number)
 
-    monkeypatch.setattr(SegmentationModule, "training_step", interrupted)
+    monkeypatch.setattr(RaterModule, "training_step", interrupted)
     with pytest.raises(RuntimeError, match="pulled the plug"):
         train(data, tmp_path / "broken", config)
     monkeypatch.undo()
@@ -113,13 +164,13 @@ def test_an_interrupted_run_arrives_at_the_same_weights(data, tmp_path, monkeypa
 def test_resume_goes_on_from_the_last_epoch_even_if_it_was_not_the_best(
     data, tmp_path, monkeypatch
 ):
-    from multirater.training.module import SegmentationModule
+    from multirater.training.module import RaterModule
 
     def worse_and_worse(self, batch, _):
         self._log("val_nll", torch.tensor(float(self.current_epoch)), batch)
 
     trained = []
-    original = SegmentationModule.training_step
+    original = RaterModule.training_step
 
     def counted(self, batch, number):
         if self.current_epoch == 3 and number == 1 and not trained.count("broken"):
@@ -128,10 +179,10 @@ def test_resume_goes_on_from_the_last_epoch_even_if_it_was_not_the_best(
         trained.append(self.current_epoch)
         return original(self, batch, number)
 
-    monkeypatch.setattr(SegmentationModule, "validation_step", worse_and_worse)
+    monkeypatch.setattr(RaterModule, "validation_step", worse_and_worse)
     config = TrainConfig(method="cm", **{**SMALL, "epochs": 5})
     train(data, tmp_path / "whole", config)
-    monkeypatch.setattr(SegmentationModule, "training_step", counted)
+    monkeypatch.setattr(RaterModule, "training_step", counted)
     with pytest.raises(RuntimeError, match="pulled the plug"):
         train(data, tmp_path / "broken", config)
     resume(data, tmp_path / "broken")
@@ -148,12 +199,12 @@ def test_resume_goes_on_from_the_last_epoch_even_if_it_was_not_the_best(
 
 
 def test_training_stops_early_when_nothing_is_gained(data, tmp_path, monkeypatch):
-    from multirater.training.module import SegmentationModule
+    from multirater.training.module import RaterModule
 
     def worse_and_worse(self, batch, _):
         self._log("val_nll", torch.tensor(float(self.current_epoch)), batch)
 
-    monkeypatch.setattr(SegmentationModule, "validation_step", worse_and_worse)
+    monkeypatch.setattr(RaterModule, "validation_step", worse_and_worse)
     run = train(
         data, tmp_path / "run", TrainConfig(method="mean", **{**SMALL, "patience": 2, "epochs": 9})
     )
@@ -215,23 +266,31 @@ def test_killed_between_the_two_checkpoints_of_an_epoch(data, tmp_path, monkeypa
             assert torch.equal(value, broken["state_dict"][key]), key
 
 
-def test_same_seed_same_weights_other_seed_others(data, tmp_path):
+@both_kinds
+def test_same_seed_same_weights_other_seed_others(studies, tmp_path, kind):
     states = []
     for name, seed in (("a", 0), ("b", 0), ("c", 1)):
-        train(data, tmp_path / name, TrainConfig(method="mean", **{**SMALL, "seed": seed}))
+        config = TrainConfig(method="mean", **{**OF_KIND[kind], "seed": seed})
+        train(studies[kind], tmp_path / name, config)
         states.append(read_run(tmp_path / name)[2].truth_head.weight)
     assert torch.equal(states[0], states[1])
     assert not torch.equal(states[0], states[2])
 
 
-def test_two_processes_take_the_same_steps_as_one(data, tmp_path):
+@pytest.mark.parametrize(
+    ("kind", "method"), [("masks", "cm"), ("classes", "cm"), ("classes", "agg-net")]
+)
+def test_two_processes_take_the_same_steps_as_one(studies, tmp_path, kind, method):
+    data = one_label_each(studies[kind]) if kind == "classes" else studies[kind]
+    write_dataset(data, tmp_path / "data")
     script = textwrap.dedent(
         """
-        import sys
+        import json, sys
         from multirater.io import read_dataset
         from multirater.training import TrainConfig, train
-        settings = dict(channels=(4, 8), n_features=4, epochs=2, batch_size=4, accelerator="cpu")
-        config = TrainConfig(method="cm", devices=int(sys.argv[3]), **settings)
+        settings = dict(n_features=4, epochs=2, batch_size=4, accelerator="cpu")
+        settings |= json.loads(sys.argv[4])
+        config = TrainConfig(devices=int(sys.argv[3]), **settings)
         train(read_dataset(sys.argv[1]), sys.argv[2], config)
         """
     )
@@ -239,7 +298,10 @@ def test_two_processes_take_the_same_steps_as_one(data, tmp_path):
     curves = []
     for devices in (1, 2):
         target = tmp_path / f"on-{devices}"
-        command = [sys.executable, "go.py", data.folder, target, str(devices)]
+        more = {"method": method, "channels": [4, 8]}
+        if kind == "classes":
+            more["backbone_options"] = {"channels": [4, 4]}
+        command = [sys.executable, "go.py", "data", target, str(devices), json.dumps(more)]
         environment = {**os.environ, "OMP_NUM_THREADS": "1"}
         done = subprocess.run(
             command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
@@ -249,6 +311,16 @@ def test_two_processes_take_the_same_steps_as_one(data, tmp_path):
     for name in ("train_nll", "val_nll", "train_trace"):
         one, two = (curve[name].dropna().to_numpy() for curve in curves)
         assert np.allclose(one, two, rtol=1e-4), name
+
+
+def one_label_each(data):
+    """Keep the first label of each case: every process then has as many."""
+    cases = tuple(
+        replace(case, labels=dict(list(case.labels.items())[:1])) if case.labels else case
+        for case in data
+    )
+    raters = tuple(dict.fromkeys(rater for case in cases for rater in case.labels))
+    return replace(data, cases=cases, raters=raters)
 
 
 def test_predictions_are_files_in_the_family_of_the_image(data, run_folder, tmp_path):
@@ -319,6 +391,14 @@ def test_wrong_settings_are_refused(changes):
         TrainConfig(**changes)
 
 
+@both_kinds
+def test_methods_of_another_task_are_refused_with_those_there_are(studies, tmp_path, kind):
+    wrong, there_is = {"masks": ("mbem", "staple"), "classes": ("staple", "mbem")}[kind]
+    with pytest.raises(InputError, match=rf"no training method '{wrong}' for .*") as caught:
+        train(studies[kind], tmp_path / "a", TrainConfig(method=wrong, **OF_KIND[kind]))
+    assert there_is in str(caught.value)
+
+
 def test_wrong_names_and_folders_are_refused(data, tmp_path, run_folder):
     with pytest.raises(InputError, match="no training method"):
         train(data, tmp_path / "a", TrainConfig(method="magic", **SMALL))
@@ -331,15 +411,15 @@ def test_wrong_names_and_folders_are_refused(data, tmp_path, run_folder):
 
 
 def test_a_diverging_loss_stops_with_an_explanation(data, tmp_path, monkeypatch):
-    from multirater.training.module import SegmentationModule
+    from multirater.training.module import RaterModule
 
-    original = SegmentationModule.training_step
+    original = RaterModule.training_step
 
     def exploding(self, batch, number):
         loss = original(self, batch, number)
         return loss * float("nan") if self.current_epoch == 1 else loss
 
-    monkeypatch.setattr(SegmentationModule, "training_step", exploding)
+    monkeypatch.setattr(RaterModule, "training_step", exploding)
     with pytest.raises(InputError, match="loss became nan in epoch 2"):
         train(data, tmp_path / "run", TrainConfig(method="mean", **SMALL))
     kept = torch.load(tmp_path / "run/checkpoints/last.ckpt", weights_only=False)["state_dict"]

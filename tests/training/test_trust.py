@@ -18,7 +18,8 @@ def evidence(**changes):
         "table": rater_table(per_case, raters, CLASSES),
         "counts": per_case.sum(0),
         "disputed": np.array([[200.0, 100.0], [50.0, 300.0]]),
-        "votes": np.tile([[905.0, 5.0], [3.0, 87.0]], (20, 1, 1)),
+        "votes": 20 * np.array([[905.0, 5.0], [3.0, 87.0]]),
+        "changed": np.full(20, 8.0),
         "disputed_share": 0.015,
         "cases": tuple(f"case {n}" for n in range(20)),
         "raters": raters,
@@ -67,7 +68,8 @@ def test_raters_with_few_labels_are_named():
 def test_difference_from_the_vote_is_measured_and_placed():
     votes = np.tile([[905.0, 0.0], [0.0, 90.0]], (20, 1, 1))
     votes[7] = [[905.0, 0.0], [60.0, 30.0]]
-    found = texts(trust_of(evidence(votes=votes)), "good")
+    changed = votes.sum((1, 2)) - np.trace(votes, axis1=1, axis2=2)
+    found = texts(trust_of(evidence(votes=votes.sum(0), changed=changed)), "good")
     assert "3.3% of the pixels" in found
     assert "the vote says lesion and the network background (100% of them)" in found
     assert "Most in case 7." in found

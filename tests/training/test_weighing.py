@@ -83,3 +83,19 @@ def test_nobody_is_weighed_when_nobody_gave_labels():
     found = weigh(Pixels(drawn, np.full((2, 2), MISSING)))
     assert found.weight.sum() == pytest.approx(1)
     assert np.isfinite(found.confusion).all()
+
+
+def test_locality_tells_errors_of_the_place_from_errors_at_random():
+    random = np.random.default_rng(0)
+    truth = random.integers(0, 2, 4000)
+    at_random = np.where(random.random(4000) < 0.2, 1 - truth, truth)
+    place = random.random(4000) < 0.2
+    by_place = np.where(place, 1 - truth, truth)
+    labels = np.stack([truth, truth, at_random, by_place])
+    certain = 0.98 * np.eye(2) + 0.01
+    predicted = np.stack(
+        [certain[truth], certain[truth], 0.6 * certain[truth] + 0.2, certain[by_place]]
+    )
+    found = weigh(Pixels(predicted, labels)).locality
+    assert found[3] > 0.95
+    assert found[2] < 0.2

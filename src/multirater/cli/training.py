@@ -39,8 +39,9 @@ def train(
     method: Annotated[
         str,
         typer.Option(
-            help="auto, or cm, mean, mode, staple, spatial-staple, separate, prob-unet, prism, "
-            "mrnet, luw, label-sampling, oracle, truth."
+            help="auto, cm, mean, wdn, crowd-layer, agg-net, max-mig or truth. For drawings also "
+            "mode, staple, spatial-staple, separate, prob-unet, prism, mrnet, luw, label-sampling, "
+            "oracle; for class labels gem, mbem, majority, dawid-skene, single-cm, soft-bootstrap."
         ),
     ] = "auto",
     options: Annotated[
@@ -52,9 +53,13 @@ def train(
         ),
     ] = None,
     confusion: Annotated[
-        Literal["pixel", "global", "low-rank"],
-        typer.Option(help="Form of the confusion matrices.", rich_help_panel=_RATERS),
-    ] = "pixel",
+        Literal["pixel", "global", "low-rank"] | None,
+        typer.Option(
+            help="Form of the confusion matrices.",
+            rich_help_panel=_RATERS,
+            show_default="pixel; global for class labels",
+        ),
+    ] = None,
     rank: Annotated[
         int, typer.Option(min=1, help="Of low-rank matrices.", rich_help_panel=_RATERS)
     ] = 1,
@@ -66,12 +71,23 @@ def train(
         typer.Option(help="One truth per rater, or shared.", rich_help_panel=_RATERS),
     ] = "marginal",
     warmup_epochs: Annotated[
-        int, typer.Option(min=0, help="With matrices fixed.", rich_help_panel=_RATERS)
-    ] = 1,
+        int | None,
+        typer.Option(
+            min=0,
+            help="With matrices fixed.",
+            rich_help_panel=_RATERS,
+            show_default="1; 0 for class labels",
+        ),
+    ] = None,
     backbone: Annotated[
-        str,
-        typer.Option(help="unet, or a MONAI network, such as SegResNet.", rich_help_panel=_NETWORK),
-    ] = "unet",
+        str | None,
+        typer.Option(
+            help="unet, or a MONAI network, such as SegResNet; for class labels auto, mlp, cnn, "
+            "cnn-128, or resnet10 to resnet200.",
+            rich_help_panel=_NETWORK,
+            show_default="unet; auto for class labels",
+        ),
+    ] = None,
     backbone_options: Annotated[
         str, typer.Option(help="Its further arguments, as JSON.", rich_help_panel=_NETWORK)
     ] = "{}",
@@ -79,8 +95,14 @@ def train(
         str, typer.Option(help="Per stage of the U-Net.", rich_help_panel=_NETWORK)
     ] = "32,64,128,256",
     n_features: Annotated[
-        int, typer.Option(min=1, help="Channels that the heads see.", rich_help_panel=_NETWORK)
-    ] = 32,
+        int | None,
+        typer.Option(
+            min=1,
+            help="Channels that the heads see.",
+            rich_help_panel=_NETWORK,
+            show_default="32; 64 for class labels",
+        ),
+    ] = None,
     view: Annotated[
         Literal["auto", "2d", "slices", "3d"],
         typer.Option(help="Of volumes: slices or 3d patches.", rich_help_panel=_NETWORK),
@@ -88,14 +110,33 @@ def train(
     patch: Annotated[
         str, typer.Option(help="Size of patches, such as 96,96.", rich_help_panel=_NETWORK)
     ] = "",
-    epochs: Annotated[int, typer.Option(min=1, rich_help_panel=_SCHEDULE)] = 20,
-    batch_size: Annotated[int, typer.Option(min=1, rich_help_panel=_SCHEDULE)] = 16,
-    learning_rate: Annotated[float, typer.Option(rich_help_panel=_SCHEDULE)] = 3e-3,
+    epochs: Annotated[
+        int | None,
+        typer.Option(min=1, rich_help_panel=_SCHEDULE, show_default="20; 15 for class labels"),
+    ] = None,
+    batch_size: Annotated[
+        int | None,
+        typer.Option(min=1, rich_help_panel=_SCHEDULE, show_default="16; 64 for class labels"),
+    ] = None,
+    learning_rate: Annotated[
+        float | None,
+        typer.Option(rich_help_panel=_SCHEDULE, show_default="0.003; 0.001 for class labels"),
+    ] = None,
     confusion_learning_rate: Annotated[
-        float, typer.Option(help="Of the confusion matrices.", rich_help_panel=_SCHEDULE)
-    ] = 3e-3,
+        float | None,
+        typer.Option(
+            help="Of the confusion matrices.",
+            rich_help_panel=_SCHEDULE,
+            show_default="0.003; 0.03 for class labels",
+        ),
+    ] = None,
     augment: Annotated[
-        bool, typer.Option("--augment", help="Flip, turn, scale.", rich_help_panel=_SCHEDULE)
+        bool,
+        typer.Option(
+            "--augment",
+            help="Flip (not with class labels), turn, scale.",
+            rich_help_panel=_SCHEDULE,
+        ),
     ] = False,
     class_weights: Annotated[
         Literal["none", "balanced"], typer.Option(rich_help_panel=_SCHEDULE)
@@ -205,7 +246,7 @@ def predict(
         ),
     ] = None,
 ) -> None:
-    """Segment images with a trained network."""
+    """Segment or classify images with a trained network."""
     from multirater.training.prediction import predict as run_prediction
 
     print(

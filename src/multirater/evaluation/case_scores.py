@@ -18,6 +18,7 @@ from multirater.evaluation.soft_scores import soft_scores
 from multirater.fuse import majority_vote
 from multirater.io.grid import is_default, size_text
 from multirater.metrics import confusion_counts, confusion_rms_error, energy_distance
+from multirater.metrics.calibration import log_loss_error
 from multirater.metrics.overlap import Overlap, overlap_of_counts
 from multirater.simulate import true_confusion
 from multirater.types import Case, Geometry, LabelMap
@@ -29,6 +30,7 @@ OVERLAPS: dict[str, Overlap] = {"Dice": "dice", "IoU": "iou"}
 VOTE, EACH, DRAWN = " with majority vote", " with raters", " of predicted raters"
 DRAWN_BY_ONE = " of predicted rater"
 CM_RMSE = "CM RMSE"
+LOG_LOSS, CALIBRATION = "log loss", "calibration error"
 CONSENSUS, PREDICTED_CONSENSUS = "consensus", "predicted consensus"
 
 _BLOCK = 1 << 18
@@ -106,12 +108,15 @@ def _score(case: Case, predicted: PredictedCase, job: ScoreJob) -> CaseScores:
     found = CaseScores(case.name)
     if truth is not None:
         found.values.update(compare(truth.array, label.array, job.classes))
+        if predicted.probability is not None and label.array.ndim == 0:
+            loss = log_loss_error(truth.array[None], predicted.probability[None])
+            found.values[LOG_LOSS, ALL] = float(loss[0])
     if real and job.by_vote:
         vote = _vote(real, len(job.classes))
         found.values.update(_named(compare(vote, label.array, job.classes), VOTE))
     _against_raters(found, label.array, real, guessed, job)
-    if predicted.probability is not None:
-        soft = predicted.read_probability(predicted.probability, label.array.shape)
+    if predicted.soft is not None:
+        soft = predicted.read_probability(predicted.soft, label.array.shape)
         known = None if truth is None else truth.array
         found.values.update(soft_scores(soft, known, list(real.values()), job.classes))
     if label.array.ndim:

@@ -28,7 +28,7 @@ from multirater.types import MISSING, Case, Classes, Dataset, LabelMap, Source
 DatasetLike: TypeAlias = Dataset | str | Path
 """A data set, or where to read it."""
 
-RATERS, CONFUSION, RATER_TABLE = "raters", "confusion", "raters.csv"
+RATERS, CONFUSION, RATER_TABLE, CASE_TABLE = "raters", "confusion", "raters.csv", "cases.csv"
 PROBABILITY, RECURRENCES = "probability", "recurrences"
 
 
@@ -42,7 +42,9 @@ class PredictedCase:
         raters: what each rater is predicted to draw.
         confusion: file of each rater's confusion matrix maps.
         order: position, among the classes of the predictions, of each class of the reference.
-        probability: file of class probabilities, if there is one.
+        probability: of each class of the reference, for a case with one class; None when it is not
+            known.
+        soft: file of class probabilities per pixel, if there is one.
         recurrences: the same after each recurrence, of methods that have them.
     """
 
@@ -51,7 +53,8 @@ class PredictedCase:
     raters: Mapping[str, Source[LabelMap]]
     confusion: Mapping[str, Path]
     order: tuple[int, ...]
-    probability: Path | None = None
+    probability: NDArray[np.float64] | None = None
+    soft: Path | None = None
     recurrences: tuple[Path, ...] = ()
 
     def read_probability(self, file: Path, space: tuple[int, ...]) -> NDArray[np.float32]:
@@ -127,6 +130,11 @@ def open_predictions(
     maps = {} if folder is None else _files_by_rater(folder / CONFUSION, raters)
     soft = {} if folder is None else _files_in(folder / PROBABILITY)
     recurrences = [] if folder is None else _recurrences(folder / RECURRENCES)
+    probability = (
+        {}
+        if folder is None or predictions.kind != "classes"
+        else _read_case_table(folder / CASE_TABLE, classes.names)
+    )
     cases = {
         case.name: PredictedCase(
             case.name,
@@ -138,6 +146,7 @@ def open_predictions(
                 if (stem := _stem(case, rater)) in found
             },
             tuple(np.argsort(place[:-1]).tolist()),
+            probability.get(case.name),
             soft.get(_stem(case, rater)),
             tuple(files[stem] for files in recurrences if (stem := _stem(case, rater)) in files),
         )
@@ -269,6 +278,18 @@ def _recurrences(folder: Path) -> list[dict[str, Path]]:
     """List files after each recurrence, whose folders are numbered from 0."""
     numbered = [folder / str(number) for number in range(100)]
     return [_files_in(each) for each in numbered if each.is_dir()]
+
+
+def _read_case_table(path: Path, names: Sequence[str]) -> dict[str, NDArray[np.float64]]:
+    """Read the class probabilities of each case; none without a table that has them."""
+    import pandas as pd
+
+    if not path.is_file():
+        return {}
+    table = pd.read_csv(path, dtype={"case": str}, keep_default_na=False, na_values=[""])
+    if not {"case", *names} <= set(table.columns):
+        return {}
+    return dict(zip(table["case"], table[list(names)].to_numpy(dtype=np.float64), strict=True))
 
 
 def _read_rater_table(path: Path, names: Sequence[str]) -> dict[str, NDArray[np.float64]]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from multirater import __version__
 from multirater.evaluation.case_scores import (
     ALL,
+    CALIBRATION,
     CM_RMSE,
     CONSENSUS,
     PREDICTED_CONSENSUS,
@@ -24,12 +25,14 @@ from multirater.evaluation.case_scores import (
 from multirater.evaluation.consensus import GROUPS, UNKNOWN, consensus_correlations, consensus_group
 from multirater.evaluation.predictions import PredictedCase
 from multirater.metrics import (
+    calibration_error,
     case_interval,
     confusion_frobenius_error,
     confusion_rates,
     confusion_rms_error,
+    item_interval,
 )
-from multirater.types import Case
+from multirater.types import MISSING, Case
 
 _NUMBERS = ["value", "low", "high", "n_cases"]
 
@@ -102,6 +105,7 @@ class Summary:
         scores = self._with_intervals(keys, values)
         column = {key: values[:, position] for position, key in enumerate(keys)}
         scores += self._correlations(column)
+        scores += self._calibration()
         overall, per_rater = self._global_cms()
         groups = [consensus_group(level) for level in _levels(column, CONSENSUS, len(self.found))]
         return Evaluation(
@@ -137,6 +141,26 @@ class Summary:
             ((f"{CONSENSUS} {name}", ALL), each.value, each.low, each.high, n_cases)
             for name, each in found.items()
         ]
+
+    def _calibration(self) -> list[Row]:
+        """How far the confidence in single classes is from how often they are true."""
+        truths = [(case.read_truth(), predicted.probability) for case, predicted in self.pairs]
+        known = [
+            (int(truth.array), probability)
+            for truth, probability in truths
+            if probability is not None and truth is not None and truth.array.ndim == 0
+        ]
+        if not any(true != MISSING for true, _ in known):
+            return []
+        classes = np.array([true for true, _ in known])
+        probabilities = np.array([probability for _, probability in known])
+
+        def error(true: Any, item: Any, *, weights: Any = None) -> float:
+            return calibration_error(true, probabilities[item], weights=weights)
+
+        found = item_interval(error, classes, np.arange(len(known)), **asdict(self.draws))
+        low, high = (found.low, found.high) if len(known) > 1 else (math.nan, math.nan)
+        return [((CALIBRATION, ALL), found.value, low, high, int((classes != MISSING).sum()))]
 
     def _global_cms(self) -> tuple[list[Row], list[Row]]:
         """Errors of one matrix per rater: over all raters, and for each."""

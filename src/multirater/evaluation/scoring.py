@@ -54,6 +54,9 @@ def evaluate(
     - `soft Dice`, where there are class probabilities: Dice at thresholds 0.1, 0.3, 0.5, 0.7 and
       0.9, averaged (MrPrism), against the truth; `… with mean of raters` against the share of
       raters who drew a class.
+    - `log loss` (nats) and `calibration error`, for classes of whole images whose probabilities
+      are known (`cases.csv`): surprise at the true class, and how far confidence and accuracy are
+      apart (`metrics.calibration_error`; its interval comes from drawing cases again).
     - `… of predicted raters`: what each rater is predicted to draw against what they drew.
     - `energy distance (Dice)`, `energy distance (IoU)`: between the set of raters' labels and the
       set of predicted raters' labels. When the predictions know the raters by name, the predicted

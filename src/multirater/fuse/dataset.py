@@ -8,12 +8,12 @@ sets reads it. An interrupted run goes on where it stopped: finished cases are l
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from shutil import rmtree
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from multirater import __version__
 from multirater.errors import Fault, InputError
 from multirater.fuse.case import CaseFuser, CaseJob, CaseRecord, PooledFit, fuse_case
+from multirater.fuse.class_tables import write_class_tables
 from multirater.fuse.methods import NEEDS_SPACE, method_named, require_options
 from multirater.fuse.rater_table import rater_table, rater_table_of_tasks
 from multirater.fuse.result import FusionResult
@@ -38,6 +39,27 @@ from multirater.types import MISSING, Case, Classes, Dataset
 
 PROGRESS = "progress.jsonl"
 SETTINGS = "fusion.json"
+
+
+@dataclass(frozen=True, eq=False)
+class FusedClasses:
+    """Class labels of many cases, fused.
+
+    Attributes:
+        label: (n_cases,).
+        probability: (n_classes, n_cases).
+        counts: expected answers (n_raters, true, observed).
+        messages: what speaks against the result.
+    """
+
+    label: NDArray[np.int16]
+    probability: NDArray[np.floating[Any]]
+    counts: NDArray[np.float64]
+    messages: tuple[str, ...] = ()
+
+
+ClassFuser: TypeAlias = Callable[[Sequence[Case], NDArray[np.int64], Survey], FusedClasses]
+"""Fuses the class labels (n_raters, n_cases) of cases."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +93,7 @@ def fuse_dataset(
     resume: bool = False,
     overwrite: bool = False,
     fuser: CaseFuser | None = None,
+    class_fuser: ClassFuser | None = None,
 ) -> FusedDataset:
     """Fuse the labels of every case and write the result into a folder.
 
@@ -87,11 +110,12 @@ def fuse_dataset(
         resume: go on with a run that was interrupted.
         overwrite: replace an earlier fusion.
         fuser: fuses a case when `method` is none of this package's: a trained network, say.
+        class_fuser: the same for class labels, all cases at once.
 
     Raises:
         InputError: with every fault of the data set; nothing is written then.
     """
-    if fuser is None:
+    if fuser is None and class_fuser is None:
         method_named(method)
         require_options(method, options or {})
     if pooled and method in NEEDS_SPACE:
@@ -114,7 +138,8 @@ def fuse_dataset(
     write_origin(target, dataset.folder)
     try:
         if dataset.kind == "classes":
-            done = _fuse_classes(found, target, method, options or {})
+            by_method = partial(_by_method, method=method, options=options or {})
+            done = _fuse_classes(found, target, method, class_fuser or by_method)
         else:
             done = _fuse_masks(found, target, settings, workers, scheduler, fuser)
     except InputError:
@@ -301,41 +326,40 @@ def _has_company(counts: NDArray[np.float64]) -> NDArray[np.bool_]:
     return np.asarray(n_raters >= 2)[:, None, None, None]
 
 
-def _fuse_classes(
-    found: Survey, target: Path, method: str, options: Mapping[str, Any]
-) -> FusedDataset:
-    """Fuse class labels: all cases at once, one row of the table each."""
-    dataset, names = found.dataset, found.classes.names
+def _by_method(
+    cases: Sequence[Case], answers: NDArray[np.int64], found: Survey, *, method: str, options: Any
+) -> FusedClasses:
+    """Fuse class labels by a method of this package."""
     if method in NEEDS_SPACE:
         raise InputError(Fault(f"{method} needs masks", expected="another method"))
+    names = found.classes.names
+    result = method_named(method)(
+        answers, len(names), raters=found.dataset.raters, classes=names, **options
+    )
+    messages = tuple(result.identifiability.messages())
+    return FusedClasses(result.label, result.probability, result.counts, messages)
+
+
+def _fuse_classes(found: Survey, target: Path, method: str, fuser: ClassFuser) -> FusedDataset:
+    """Fuse class labels: all cases at once, one row of the table each."""
+    dataset, names = found.dataset, found.classes.names
     with_labels = [
         (case, part) for case, part in zip(dataset, found.cases, strict=True) if len(part.rows)
     ]
-    wide = np.concatenate([part.rows for _, part in with_labels])
-    result = method_named(method)(
-        wide.T, len(names), raters=dataset.raters, classes=names, **options
-    )
+    answers = np.concatenate([part.rows for _, part in with_labels]).T
+    result = fuser([case for case, _ in with_labels], answers, found)
     raters = rater_table_of_tasks(result.counts, dataset.raters, names)
-    cases = pd.DataFrame(
-        result.probability.T, index=[case.name for case, _ in with_labels], columns=list(names)
-    ).rename_axis("case")
-    fused = {case.name: int(k) for (case, _), k in zip(with_labels, result.label, strict=True)}
-    rows = []
-    for case in dataset:
-        k = fused.get(case.name, MISSING)
-        truth = case.read_truth()
-        rows.append(
-            Row(
-                case.name,
-                _image_cell(case, target),
-                method if k != MISSING else "",
-                names[k] if k != MISSING else "",
-                "" if truth is None or truth.array == MISSING else names[int(truth.array)],
-                case.split,
-            )
-        )
-    _write_tables(target, raters, cases, rows, found.classes)
-    return FusedDataset(target, raters, cases, tuple(result.identifiability.messages()))
+    by_case = [case.name for case, _ in with_labels]
+    cases = write_class_tables(
+        target,
+        dataset,
+        found.classes,
+        method,
+        dict(zip(by_case, result.probability.T, strict=True)),
+        raters,
+        {case: int(k) for case, k in zip(by_case, result.label, strict=True)},
+    )
+    return FusedDataset(target, raters, cases, result.messages)
 
 
 def _row(case: Case, record: CaseRecord | None, method: str, target: Path) -> Row:

@@ -74,11 +74,29 @@ def rater_table_of_tasks(
         low, high = np.fmin(low, value), np.fmax(high, value)
         columns |= {name: value, f"{name}_low": low, f"{name}_high": high}
     table = pd.DataFrame(columns, index=pd.Index(list(raters), name="rater"))
-    recalls = [f"cm[{name},{name}]" for name in classes]
-    table.insert(1, "skill", table[recalls].mean(axis=1))
-    table.insert(2, "skill_low", table[[f"{each}_low" for each in recalls]].mean(axis=1))
-    table.insert(3, "skill_high", table[[f"{each}_high" for each in recalls]].mean(axis=1))
+    for place, (name, values) in enumerate(_skill(table, classes).items(), start=1):
+        table.insert(place, name, values)
     return table
+
+
+def _skill(table: pd.DataFrame, classes: Sequence[Hashable]) -> dict[str, Array]:
+    """Mean recall, with an interval from those of the recalls.
+
+    They are independent, so that their distances to the interval's ends add as squares do (Zou and
+    Donner's MOVER).
+    """
+    names = [f"cm[{name},{name}]" for name in classes]
+    value, low, high = (
+        table[[f"{name}{end}" for name in names]].to_numpy() for end in ("", "_low", "_high")
+    )
+    known = ~np.isnan(value)
+    n_known = np.maximum(known.sum(1), 1)
+    mean = np.where(known.any(1), np.where(known, value, 0).sum(1) / n_known, np.nan)
+    below, above = (
+        np.sqrt(np.where(known, distance**2, 0).sum(1)) / n_known
+        for distance in (value - low, high - value)
+    )
+    return {"skill": mean, "skill_low": mean - below, "skill_high": mean + above}
 
 
 def _figures(counts: Array, classes: Sequence[Hashable]) -> dict[str, Array]:

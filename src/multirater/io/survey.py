@@ -29,6 +29,7 @@ class CaseSurvey:
         faults: everything wrong with it.
         space: size of the labels, or of the image when there are none.
         n_channels: channels of the image, 0 without image.
+        image_space: size of the image, empty without one and for vectors.
         geometry: of the labels, or of the image; None when neither could be read.
         rows: (n_patterns, n_raters), labels that occur together, -1 for a missing rater.
         counts: (n_patterns,), pixels that carry each row.
@@ -40,6 +41,7 @@ class CaseSurvey:
     faults: tuple[Fault, ...]
     space: tuple[int, ...]
     n_channels: int
+    image_space: tuple[int, ...]
     geometry: Geometry | None
     rows: NDArray[np.int64]
     counts: NDArray[np.int64]
@@ -112,6 +114,7 @@ def survey_case(case: Case, raters: Sequence[str]) -> CaseSurvey:
         faults=files.faults,
         space=space,
         n_channels=0 if files.image is None else len(files.image.array),
+        image_space=() if files.image is None else files.image.space,
         geometry=geometry,
         rows=patterns[0],
         counts=patterns[1],

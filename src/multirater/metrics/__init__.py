@@ -7,6 +7,7 @@ indices, -1 means not labelled; confusion matrices are `cm[..., true, observed]`
 from multirater.metrics.agreement import cohen_kappa, fleiss_kappa, gwet_ac1, percent_agreement
 from multirater.metrics.alpha import krippendorff_alpha
 from multirater.metrics.bootstrap import Estimate, case_interval, item_interval
+from multirater.metrics.calibration import calibration_error, log_loss_error
 from multirater.metrics.confusion import (
     confusion_counts,
     confusion_frobenius_error,
@@ -30,6 +31,7 @@ from multirater.metrics.surface import hausdorff_distance, surface_distance
 
 __all__ = [
     "Estimate",
+    "calibration_error",
     "case_interval",
     "class_dice_scores",
     "class_iou_scores",
@@ -46,6 +48,7 @@ __all__ = [
     "iou_score",
     "item_interval",
     "krippendorff_alpha",
+    "log_loss_error",
     "mean_iou_score",
     "one_against_rest",
     "outline_offsets",

@@ -5,6 +5,7 @@ from multirater.nn.confusion import (
     GlobalConfusion,
     LowRankConfusion,
     PixelConfusion,
+    RaterConfusion,
 )
 from multirater.nn.losses import plain_nll, rater_nll, trace_penalty
 
@@ -13,6 +14,7 @@ __all__ = [
     "GlobalConfusion",
     "LowRankConfusion",
     "PixelConfusion",
+    "RaterConfusion",
     "plain_nll",
     "rater_nll",
     "trace_penalty",

@@ -1,7 +1,8 @@
 """Confusion heads: from a feature map to what each rater would draw, given the truth.
 
-A head holds one confusion matrix per rater: the same everywhere (`GlobalConfusion`), one per pixel
-(`PixelConfusion`), or one per pixel of low rank (`LowRankConfusion`). Rows are normalised over the
+A head holds one confusion matrix per rater: the same everywhere (`GlobalConfusion`, and for class
+labels `RaterConfusion`), one per pixel (`PixelConfusion`), or one per pixel of low rank
+(`LowRankConfusion`). Rows are normalised over the
 observed class. Only the raters asked for are computed: the cost of a step grows with the labels in
 the batch, not with the raters in the data set.
 
@@ -22,7 +23,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from multirater.nn.blocks import BlockFunction, in_blocks
+from multirater.nn.raters import Raters, for_raters
 from multirater.types import MISSING
+
+_LEAST = 1e-7
 
 
 @dataclass(frozen=True)
@@ -63,13 +67,14 @@ class ConfusionHead(nn.Module):
         self,
         features: Tensor,
         labels: Tensor,
-        raters: Sequence[int],
+        raters: Raters,
         truth: Tensor | None = None,
     ) -> Columns:
         """Return the entries that the labels (B, R, *space) of these raters single out.
 
         `truth` (B, *space) is only for heads that are given it.
         """
+        assert not isinstance(raters, Tensor)
         return columns_of(self(features, raters), labels)
 
     def _wanted(self, raters: Sequence[int] | None) -> list[int]:
@@ -93,6 +98,21 @@ def columns_of(log_cm: Tensor, labels: Tensor) -> Columns:
     )
 
 
+def columns_of_table(log_cm: Tensor, labels: Tensor, raters: Raters) -> Columns:
+    """Pick from one log matrix per rater (n_raters, true, observed) what labels single out.
+
+    Args:
+        log_cm: of all raters.
+        labels: (B, R, *space), -1 where missing.
+        raters: who gave them.
+    """
+    if not isinstance(raters, Tensor):
+        return columns_of(for_raters(log_cm, raters, labels.ndim - 2), labels)
+    picked = log_cm.transpose(1, 2)[raters, labels.clamp(min=0)]
+    trace = torch.diagonal(log_cm, dim1=1, dim2=2).exp().sum(-1)
+    return Columns(picked.masked_fill((labels == MISSING)[:, :, None], 0.0), trace[raters])
+
+
 class GlobalConfusion(ConfusionHead):
     """One matrix per rater, the same at every pixel of every image.
 
@@ -114,8 +134,53 @@ class GlobalConfusion(ConfusionHead):
 
     def forward(self, features: Tensor, raters: Sequence[int] | None = None) -> Tensor:
         """Return log matrices (1, R, true, observed, 1, ...)."""
-        log_cm = functional.log_softmax(self.logits[self._wanted(raters)], dim=-1)
+        log_cm = self.log_matrices(self.logits[self._wanted(raters)])
         return log_cm[(None, ..., *([None] * (features.ndim - 2)))]
+
+    def columns(
+        self,
+        features: Tensor,
+        labels: Tensor,
+        raters: Raters,
+        truth: Tensor | None = None,
+    ) -> Columns:
+        """Return the entries singled out, also where each case has raters of its own."""
+        if not isinstance(raters, Tensor):
+            return super().columns(features, labels, raters, truth)
+        # No more matrices are made than raters gave labels.
+        present, place = torch.unique(raters, return_inverse=True)
+        return columns_of_table(self.log_matrices(self.logits[present]), labels, place)
+
+    def log_matrices(self, logits: Tensor) -> Tensor:
+        """Normalise the rows of (..., true, observed)."""
+        return functional.log_softmax(logits, dim=-1)
+
+
+class RaterConfusion(GlobalConfusion):
+    """One matrix per rater, for class labels (Tanno 2019): softplus of free numbers, normalised.
+
+    The numbers start at 6 on the diagonal minus 5 everywhere: close to the identity, but far enough
+    from it to move. They want a learning rate of their own, some thirty times that of a network.
+
+    Args:
+        n_raters: raters in the data set.
+        n_classes: classes.
+
+    Example:
+        >>> raters = RaterConfusion(n_raters=3, n_classes=10)
+        >>> log_cm = raters(features=torch.zeros(4, 64))  # (1, 3, true, observed)
+        >>> log_cm.shape, round(float(log_cm[0, 0, 0, 0].exp()), 2)
+        (torch.Size([1, 3, 10, 10]), 0.96)
+    """
+
+    def __init__(self, n_raters: int, n_classes: int) -> None:
+        super().__init__(n_raters, n_classes)
+        self.logits = nn.Parameter((6 * torch.eye(n_classes) - 5).repeat(n_raters, 1, 1))
+
+    def log_matrices(self, logits: Tensor) -> Tensor:
+        """Normalise the softplus of the numbers; none becomes exactly zero."""
+        positive = functional.softplus(logits) + _LEAST
+        return (positive / positive.sum(-1, keepdim=True)).log()
 
 
 class _PickColumns(torch.autograd.Function):
@@ -183,10 +248,11 @@ class _MapConfusion(ConfusionHead):
         self,
         features: Tensor,
         labels: Tensor,
-        raters: Sequence[int],
+        raters: Raters,
         truth: Tensor | None = None,
     ) -> Columns:
         """Return what the labels single out, without keeping any matrix."""
+        assert not isinstance(raters, Tensor)
         chosen = list(raters)
         weight, bias = self.weight[chosen], self.bias[chosen]
         return Columns(*in_blocks(self._of_block, features, weight, bias, labels))
@@ -308,7 +374,7 @@ class OracleConfusion(ConfusionHead):
         self,
         features: Tensor,
         labels: Tensor,
-        raters: Sequence[int],
+        raters: Raters,
         truth: Tensor | None = None,
     ) -> Columns:
         """Return 1 for the true class and 1 / L for the others."""

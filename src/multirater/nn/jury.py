@@ -15,7 +15,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from multirater.nn.losses import drawn_nll, plain_nll
-from multirater.nn.segmenter import Labelled, Outputs, RaterLoss, Segmenter
+from multirater.nn.rater_network import Labelled, Outputs, RaterLoss, RaterNetwork
+from multirater.nn.raters import pointwise
 from multirater.types import MISSING
 
 LARGEST_JURY = 12
@@ -27,7 +28,7 @@ _TRUTH_COUNTS = 2.0
 """How much the truth's loss counts beside that of the raters."""
 
 
-class JurySegmenter(Segmenter):
+class JuryNetwork(RaterNetwork):
     """Backbone, one head per rater, and a truth head that learns their weighted verdict.
 
     The heads are linear in the features: a common one, plus each rater's deviation from it.
@@ -43,21 +44,22 @@ class JurySegmenter(Segmenter):
     weight: Tensor
     reliability: Tensor
     confusion: Tensor
+    locality: Tensor
     is_weighed: Tensor
 
     def __init__(
         self, backbone: nn.Module, *, n_features: int, n_raters: int, n_classes: int, ndim: int
     ) -> None:
         super().__init__()
-        convolution = nn.Conv2d if ndim == 2 else nn.Conv3d
         self.backbone = backbone
-        self.truth_head = convolution(n_features, n_classes, kernel_size=1)
-        self.common_head = convolution(n_features, n_classes, kernel_size=1)
+        self.truth_head = pointwise(n_features, n_classes, ndim)
+        self.common_head = pointwise(n_features, n_classes, ndim)
         self.deviation = nn.Parameter(torch.zeros(n_raters, n_classes, n_features))
         self.offset = nn.Parameter(torch.zeros(n_raters, n_classes))
         self.register_buffer("weight", torch.full((n_raters,), 1 / n_raters))
         self.register_buffer("reliability", torch.ones(n_raters))
         self.register_buffer("confusion", torch.eye(n_classes).repeat(n_raters, 1, 1))
+        self.register_buffer("locality", torch.ones(n_raters))
         self.register_buffer("is_weighed", torch.tensor(False))
 
     @property
@@ -88,6 +90,7 @@ class JurySegmenter(Segmenter):
         Until raters are weighed, the truth head learns from all labels alike, without a say in the
         features.
         """
+        assert not isinstance(labelled.raters, Tensor)
         labels, class_weight = labelled.labels, labelled.class_weight
         log_drawn = self.log_drawn(features, labelled.raters)
         nll = drawn_nll(log_drawn, labels, class_weight)
@@ -120,13 +123,16 @@ class JurySegmenter(Segmenter):
             spoken[:, place] = trust * observed + (1 - trust) * spoken[:, place]
         return torch.einsum("r,brl...->bl...", self.weight[jury], spoken).argmax(1)
 
-    def take_weights(self, weight: Tensor, reliability: Tensor, confusion: Tensor) -> None:
+    def take_weights(
+        self, weight: Tensor, reliability: Tensor, confusion: Tensor, locality: Tensor
+    ) -> None:
         """Follow raters by new weights; the first time the truth head starts from their heads.
 
         Args:
             weight: (R,), sums to one.
             reliability: (R,), 0 to 1, how far a rater's label is preferred to their head.
             confusion: (R, true, observed), over all pixels.
+            locality: (R,), 0 to 1, how far a rater's matrix at a pixel is the head's.
         """
         if not bool(self.is_weighed):
             with torch.no_grad():
@@ -139,13 +145,15 @@ class JurySegmenter(Segmenter):
         self.weight.copy_(weight)
         self.reliability.copy_(reliability)
         self.confusion.copy_(confusion)
+        self.locality.copy_(locality)
         self.is_weighed.fill_(True)
 
     def outputs(self, image: Tensor, raters: Sequence[int] = ()) -> Outputs:
         """Predict truth, raters, and confusion matrices.
 
-        A rater's matrix at a pixel: the row of the class that is there is what the head says; the
-        rows of other classes, of which the image tells nothing, are the rater's overall ones.
+        A rater's matrix at a pixel: the row of the class that is there is what the head says, as
+        far as the rater's errors depend on the place; the rows of other classes, of which the image
+        tells nothing, are the rater's overall ones.
         """
         features = self.features(image)
         truth = self._log_truth(features).exp()
@@ -155,8 +163,9 @@ class JurySegmenter(Segmenter):
         overall = self.confusion[list(raters)][None].reshape(
             1, len(raters), *self.confusion.shape[1:], *(1 for _ in image.shape[2:])
         )
-        is_there = truth[:, None, :, None]
-        return Outputs(truth, drawn, is_there * drawn[:, :, None] + (1 - is_there) * overall)
+        local = self.locality[list(raters)].reshape(1, -1, 1, 1, *(1 for _ in image.shape[2:]))
+        by_head = local * truth[:, None, :, None]
+        return Outputs(truth, drawn, by_head * drawn[:, :, None] + (1 - by_head) * overall)
 
     def _log_truth(self, features: Tensor) -> Tensor:
         return functional.log_softmax(self.truth_head(features), dim=1)

@@ -11,11 +11,11 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from multirater.nn.segmenter import Labelled, RaterLoss, RaterSegmenter
+from multirater.nn.rater_network import ConfusionNetwork, Labelled, RaterLoss
 from multirater.types import MISSING
 
 
-class LabelSamplingNetwork(RaterSegmenter):
+class LabelSamplingNetwork(ConfusionNetwork):
     """The plain network, on one label per case and step; held-out cases count with all labels."""
 
     def loss(self, features: Tensor, labelled: Labelled) -> RaterLoss:

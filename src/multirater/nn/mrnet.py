@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from multirater.nn.losses import drawn_nll
-from multirater.nn.segmenter import Labelled, Outputs, RaterLoss, Segmenter
+from multirater.nn.rater_network import Labelled, Outputs, RaterLoss, RaterNetwork
 from multirater.types import MISSING
 
 
@@ -44,7 +44,7 @@ class ExpertnessCell(nn.Module):
         return torch.sigmoid(leaving + 1) * state
 
 
-class MRNet(Segmenter):
+class MRNet(RaterNetwork):
     """Backbone, expertness cell, segmentation, reconstruction of raters, refined segmentation.
 
     Args:

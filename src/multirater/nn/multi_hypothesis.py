@@ -14,31 +14,31 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from multirater.nn.losses import label_weights
-from multirater.nn.segmenter import Labelled, Outputs, RaterLoss, Segmenter
+from multirater.nn.rater_network import Labelled, Outputs, RaterLoss, RaterNetwork
 
 RELAXED = 0.05
 """Share of a label's loss that the hypotheses other than the nearest learn from."""
 
 
-class MultiHypothesisNetwork(Segmenter):
+class MultiHypothesisNetwork(RaterNetwork):
     """A backbone and several heads.
 
     Args:
         backbone: maps images (B, channels, *space) to features (B, n_features, *space).
         n_features: channels of the feature map.
-        n_hypotheses: heads.
+        n_raters: as many heads.
         n_classes: classes, background included.
         ndim: 2 or 3.
     """
 
     def __init__(
-        self, backbone: nn.Module, *, n_features: int, n_hypotheses: int, n_classes: int, ndim: int
+        self, backbone: nn.Module, *, n_features: int, n_raters: int, n_classes: int, ndim: int
     ) -> None:
         super().__init__()
         convolution = nn.Conv2d if ndim == 2 else nn.Conv3d
-        self.n_hypotheses, self.n_classes = n_hypotheses, n_classes
+        self.n_hypotheses, self.n_classes = n_raters, n_classes
         self.backbone = backbone
-        self.heads = convolution(n_features, n_hypotheses * n_classes, kernel_size=1)
+        self.heads = convolution(n_features, n_raters * n_classes, kernel_size=1)
 
     def features(self, image: Tensor) -> Tensor:
         """Return the feature map (B, n_features, *space)."""

@@ -14,7 +14,7 @@ from torch.distributions import Independent, Normal, kl_divergence
 from torch.nn import functional
 
 from multirater.nn.losses import plain_nll
-from multirater.nn.segmenter import Labelled, Outputs, RaterLoss, Segmenter
+from multirater.nn.rater_network import Labelled, Outputs, RaterLoss, RaterNetwork
 from multirater.types import MISSING
 
 CODE_SIZE = 6
@@ -54,7 +54,7 @@ class GaussianEncoder(nn.Module):
         return Independent(Normal(mean, log_deviation.clamp(-7, 5).exp()), 1)
 
 
-class ProbabilisticUNet(Segmenter):
+class ProbabilisticUNet(RaterNetwork):
     """U-Net features combined with a code.
 
     Args:

@@ -6,10 +6,12 @@ that a resumed run sees what an unbroken one would have seen.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from multirater.training.samples import Sample
 from multirater.types import MISSING
@@ -19,26 +21,36 @@ _OUTSIDE = 1
 
 
 def augment(sample: Sample, random: np.random.Generator) -> Sample:
-    """Flip, rotate and scale a little, and change the intensities, at random."""
-    transform = _transform(sample.image.ndim - 1)
+    """Flip, rotate and scale a little, and change the intensities, at random.
+
+    With class labels images are not flipped: mirrored, an image may show another class.
+    """
+    of_classes = sample.truth.ndim == 0
+    transform = _transform(sample.image.ndim - 1, flips=not of_classes)
     transform.set_random_state(seed=int(random.integers(2**31)))
+    if of_classes:
+        changed = transform({"image": sample.image, "labels": np.zeros_like(sample.image)})
+        return replace(sample, image=_as_array(changed["image"]))
     labels = np.concatenate([sample.labels, sample.truth[None]]).astype(np.float32) + _OUTSIDE
     changed = transform({"image": sample.image, "labels": labels})
     restored = np.asarray(changed["labels"]).round().astype(np.int16) - _OUTSIDE
-    image = np.ascontiguousarray(np.asarray(changed["image"], dtype=np.float32))
-    return Sample(image, restored[:-1], sample.raters, restored[-1])
+    return Sample(_as_array(changed["image"]), restored[:-1], sample.raters, restored[-1])
+
+
+def _as_array(image: Any) -> NDArray[np.float32]:
+    return np.ascontiguousarray(np.asarray(image, dtype=np.float32))
 
 
 @lru_cache(maxsize=2)
-def _transform(ndim: int) -> Any:
+def _transform(ndim: int, *, flips: bool) -> Any:
     from monai import transforms
 
     both = ["image", "labels"]
-    flips = [transforms.RandFlipd(both, prob=0.5, spatial_axis=axis) for axis in range(ndim)]
+    axes = range(ndim) if flips else ()
     angle = 0.26 if ndim == 2 else (0.26, 0.0, 0.0)
     return transforms.Compose(
         [
-            *flips,
+            *(transforms.RandFlipd(both, prob=0.5, spatial_axis=axis) for axis in axes),
             transforms.RandAffined(
                 both,
                 prob=0.5,

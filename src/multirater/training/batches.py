@@ -1,4 +1,8 @@
-"""Batches: images, and labels grouped by who gave them."""
+"""Batches: images, and labels grouped by who gave them.
+
+Class labels make one group, in which each case has raters of its own: what a step costs depends on
+the labels in the batch, not on how many raters gave them.
+"""
 
 from __future__ import annotations
 
@@ -10,20 +14,28 @@ import torch
 from torch import Tensor
 from torch.utils.data import Sampler
 
+from multirater.nn.raters import Raters
 from multirater.training.samples import Sample
+from multirater.types import MISSING
 
 
 @dataclass
 class LabelGroup:
-    """Cases of a batch that the same raters labelled.
+    """Labelled cases of a batch.
 
     Attributes:
-        raters: positions in the data set's raters.
-        labels: (G, len(raters), *space), -1 where missing.
+        raters: positions in the data set's raters: (R,), the same for all cases, or, of class
+            labels, int64 (G, R).
+        labels: (G, R, *space), -1 where missing.
     """
 
-    raters: tuple[int, ...]
+    raters: Raters
     labels: Tensor
+
+    def to(self, device: torch.device) -> LabelGroup:
+        """Return the group on a device."""
+        raters = self.raters.to(device) if isinstance(self.raters, Tensor) else self.raters
+        return LabelGroup(raters, self.labels.to(device))
 
 
 @dataclass
@@ -31,10 +43,10 @@ class Batch:
     """What a training step gets.
 
     Attributes:
-        image: (B, channels, *space).
+        image: (B, channels, *image space).
         groups: the labels of the first cases, then of the next, and so on; cases without labels
-            come last. A dense batch has one group; with one label per image there are as many as
-            raters in the batch.
+            come last. A dense batch has one group; of drawings with one label per image there are
+            as many as raters in the batch; of class labels there is one.
         truth: (B, *space), -1 where unknown.
     """
 
@@ -44,12 +56,16 @@ class Batch:
 
     def to(self, device: torch.device) -> Batch:
         """Return the batch on a device."""
-        groups = [LabelGroup(group.raters, group.labels.to(device)) for group in self.groups]
+        groups = [group.to(device) for group in self.groups]
         return Batch(self.image.to(device), groups, self.truth.to(device))
 
 
 def collate(samples: Sequence[Sample]) -> Batch:
-    """Stack samples of one size, those of the same raters side by side."""
+    """Stack samples of one size, those of a group side by side."""
+    if samples[0].truth.ndim == 0:
+        labelled = [sample for sample in samples if sample.raters]
+        unlabelled = [sample for sample in samples if not sample.raters]
+        return _stacked(labelled + unlabelled, [_of_classes(labelled)] if labelled else [])
     by_raters: dict[tuple[int, ...], list[Sample]] = {}
     for sample in samples:
         by_raters.setdefault(sample.raters, []).append(sample)
@@ -61,8 +77,22 @@ def collate(samples: Sequence[Sample]) -> Batch:
         for raters, group in by_raters.items()
     ]
     ordered = [sample for group in by_raters.values() for sample in group] + unlabelled
-    image = torch.from_numpy(np.stack([sample.image for sample in ordered]))
-    truth = torch.from_numpy(np.stack([sample.truth for sample in ordered]).astype(np.int64))
+    return _stacked(ordered, groups)
+
+
+def _of_classes(samples: Sequence[Sample]) -> LabelGroup:
+    """Put the labels of each case side by side, in as many places as any of them needs."""
+    shape = (len(samples), max(len(sample.raters) for sample in samples))
+    raters, labels = torch.zeros(shape, dtype=torch.int64), torch.full(shape, MISSING)
+    for row, sample in enumerate(samples):
+        raters[row, : len(sample.raters)] = torch.tensor(sample.raters)
+        labels[row, : len(sample.raters)] = torch.from_numpy(sample.labels)
+    return LabelGroup(raters, labels)
+
+
+def _stacked(samples: Sequence[Sample], groups: list[LabelGroup]) -> Batch:
+    image = torch.from_numpy(np.stack([sample.image for sample in samples]))
+    truth = torch.from_numpy(np.stack([sample.truth for sample in samples]).astype(np.int64))
     return Batch(image, groups, truth)
 
 

@@ -103,9 +103,12 @@ class BestEpoch(ModelCheckpoint):
         folder: of the checkpoint.
         monitor: the figure, lower is better.
         begins: the first epoch after the warm-up.
+        tolerance: share by which a later epoch may be above the lowest figure and still be kept.
+            For methods whose figure does not speak of the truth they learn beside it: of epochs
+            that predict raters equally well, the later one knows better whom to follow.
     """
 
-    def __init__(self, folder: Path, monitor: str, begins: int) -> None:
+    def __init__(self, folder: Path, monitor: str, begins: int, tolerance: float = 0.0) -> None:
         super().__init__(
             folder,
             "best",
@@ -114,6 +117,8 @@ class BestEpoch(ModelCheckpoint):
             save_on_train_epoch_end=True,
         )
         self.begins = begins
+        self.tolerance = tolerance
+        self.lowest = torch.tensor(torch.inf)
 
     def on_train_epoch_end(
         self, trainer: lightning.Trainer, module: lightning.LightningModule
@@ -122,7 +127,26 @@ class BestEpoch(ModelCheckpoint):
         if trainer.current_epoch == self.begins:
             self.best_k_models.clear()
             self.kth_best_model_path, self.kth_value = "", torch.tensor(torch.inf)
+            self.lowest = torch.tensor(torch.inf)
         super().on_train_epoch_end(trainer, module)
+
+    def check_monitor_top_k(
+        self, trainer: lightning.Trainer, current: torch.Tensor | None = None
+    ) -> bool:
+        """Whether an epoch is kept."""
+        if not self.tolerance or current is None:
+            return super().check_monitor_top_k(trainer, current)
+        self.lowest = torch.minimum(self.lowest, current.cpu())
+        return bool(current.cpu() <= self.lowest * (1 + self.tolerance))
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return what a resumed run needs to go on choosing alike."""
+        return super().state_dict() | {"lowest": self.lowest}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Go on choosing."""
+        super().load_state_dict(state_dict)
+        self.lowest = state_dict["lowest"]
 
 
 class StopEarly(EarlyStopping):

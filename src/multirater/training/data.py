@@ -32,6 +32,7 @@ class SampleDataset(TorchDataset[Sample]):
         config: of the run.
         training: with random patches and changes; else whole images.
         with_truth: read the truth too, for methods that train on it.
+        of_classes: labels are classes of whole images.
     """
 
     def __init__(
@@ -42,14 +43,15 @@ class SampleDataset(TorchDataset[Sample]):
         *,
         training: bool,
         with_truth: bool,
+        of_classes: bool = False,
     ) -> None:
-        self.cache = SampleCache(cases, raters, with_truth=with_truth)
+        self.cache = SampleCache(cases, raters, with_truth=with_truth, of_classes=of_classes)
         self.config = config
         self.training = training
-        first = self.cache[0]
-        self.view = chosen_view(config.view, first.image.ndim - 1)
+        self.of_classes = of_classes
+        self.view = "whole" if of_classes else chosen_view(config.view, self.cache[0].truth.ndim)
         self.parts = self._parts(len(cases))
-        self.size = self._common_size(len(cases))
+        self.size = () if of_classes else self._common_size(len(cases))
 
     def __len__(self) -> int:
         return len(self.parts)
@@ -64,6 +66,8 @@ class SampleDataset(TorchDataset[Sample]):
         space = sample.image.shape[1:]
         if self.training and self.config.augment:
             sample = augment(sample, random)
+        if self.of_classes:
+            return sample
         free = [max(have - want, 0) for have, want in zip(space, self.size, strict=True)]
         corner = [int(random.integers(room + 1)) if self.training else room // 2 for room in free]
         return take_patch(sample, corner, self.size)
@@ -127,6 +131,7 @@ class RaterData(lightning.LightningDataModule):
             self.config,
             training=training,
             with_truth=self.with_truth,
+            of_classes=self.dataset.kind == "classes",
         )
 
     def train_dataloader(self) -> DataLoader[Batch]:

@@ -1,7 +1,7 @@
 """What a finished run says of its raters and of itself: `raters.csv` and `trust.json`.
 
 Both come from one look at the cases that were trained on: the network's truth beside what raters
-drew.
+drew. Class labels, one per case and rater, are looked at in `class_evidence`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from multirater.fuse.rater_table import rater_table
 from multirater.io.atomic import replacing
 from multirater.progress import say, track
+from multirater.training.class_evidence import class_evidence
 from multirater.training.data import split_cases
 from multirater.training.predictor import PredictedCase, Predictor
 from multirater.training.trust import Evidence, trust_of
@@ -60,37 +61,44 @@ def describe_run(folder: Path, dataset: Dataset) -> None:
     ]
     if not cases:
         return
-    # Cases that the same raters labelled go through the network together.
-    cases.sort(key=lambda case: tuple(case.labels))
-    found = predictor.of_cases(cases, lambda case: _asked(predictor, case))
-    looks = [
-        _look(each, dataset.raters, predictor)
-        for each in track(found, "describing raters", len(cases))
-    ]
-    counts = np.stack([look.labels for look in looks])
-    table = rater_table(counts, dataset.raters, predictor.data.classes)
-    with replacing(folder / "raters.csv", overwrite=True) as temporary:
-        table.to_csv(temporary)
-    trust = trust_of(
-        Evidence(
-            table,
-            counts.sum(0),
-            np.sum([look.disputed for look in looks], axis=0),
-            np.stack([look.vote for look in looks]),
-            sum(look.n_disputed for look in looks) / max(sum(look.n_pixels for look in looks), 1),
-            tuple(case.name for case in cases),
-            dataset.raters,
-            predictor.data.classes,
-            predictor.segmenter.followed,
-        )
+    evidence = (class_evidence if dataset.kind == "classes" else _evidence)(
+        predictor, cases, dataset.raters
     )
+    with replacing(folder / "raters.csv", overwrite=True) as temporary:
+        evidence.table.to_csv(temporary)
+    trust = trust_of(evidence)
     trust.write(folder / "trust.json")
     say(trust.as_text())
 
 
+def _evidence(predictor: Predictor, cases: list[Case], raters: tuple[str, ...]) -> Evidence:
+    """Look at drawings, pixel by pixel."""
+    # Cases that the same raters labelled go through the network together.
+    cases.sort(key=lambda case: tuple(case.labels))
+    found = predictor.of_cases(cases, lambda case: _asked(predictor, case))
+    looks = [
+        _look(each, raters, predictor) for each in track(found, "describing raters", len(cases))
+    ]
+    counts = np.stack([look.labels for look in looks])
+    votes = np.stack([look.vote for look in looks])
+    return Evidence(
+        table=rater_table(counts, raters, predictor.data.classes),
+        counts=counts.sum(0),
+        disputed=np.sum([look.disputed for look in looks], axis=0),
+        votes=votes.sum(0),
+        changed=votes.sum((1, 2)) - np.trace(votes, axis1=1, axis2=2),
+        disputed_share=sum(look.n_disputed for look in looks)
+        / max(sum(look.n_pixels for look in looks), 1),
+        cases=tuple(case.name for case in cases),
+        raters=raters,
+        classes=predictor.data.classes,
+        weights=predictor.network.followed,
+    )
+
+
 def _asked(predictor: Predictor, case: Case) -> Sequence[int]:
     """Return the raters to predict: some, where the case's own labels cannot disagree."""
-    if len(case.labels) > 1 or not predictor.segmenter.knows_raters:
+    if len(case.labels) > 1 or not predictor.network.knows_raters:
         return ()
     return range(min(len(predictor.data.raters), _ASKED))
 

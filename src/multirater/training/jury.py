@@ -2,18 +2,19 @@
 
 The recipe, all of it:
 
-1. For the first half of the epochs one network learns to predict *every rater*, each by a head of
-   their own on shared features (`multirater.nn.jury`). From then on every image has the drawing of
-   every rater, given or predicted.
+1. For the first two thirds of the epochs one network learns to predict *every rater*, each by a
+   head of their own on shared features (`multirater.nn.jury`). From then on every image has the
+   drawing of every rater, given or predicted.
 2. At the start of each later epoch raters are weighed, on pixels of some training cases
    (`multirater.training.weighing`):
    a. *Predictability* U = 1 - H(label | image) / H(label): which share of what there is to know
       about a rater's labels follows from the image. Random errors lower it; a rater who draws
-      nothing, or another image's object, has none. It is measured where the predicted raters
-      disagree, since everyone is predictable elsewhere, and at a fourth as many other pixels: a
-      rater who draws more than all others is constant where raters disagree, but not uninformed.
-      (U / (1 - U))² are the first weights, with U at most 0.9: above that, differences are the
-      network's and not the raters'.
+      nothing, or another image's object, has none. It is measured twice: at all pixels, and where
+      the predicted raters disagree, since everyone is predictable elsewhere (with a fourth as many
+      other pixels: a rater who draws more than all others is constant where raters disagree, but
+      not uninformed). Each alone was misled in some regime. The product of both U / (1 - U) is the
+      first weight, with U at most 0.9: above that, differences are the network's and not the
+      raters'.
    b. *Agreement*, three times over, where the predicted raters disagree: take the class with the
       most weight for the truth, and multiply each rater's first weight by a / (1 - a), where a is
       the mean recall over the classes, rescaled so that chance is 0. Recall and not accuracy:
@@ -23,6 +24,7 @@ The recipe, all of it:
    A rater's own label stands in for the head as far as their labels are reliable (U of all
    pixels, relative to the best rater's); the heads go on learning, with half the say.
 4. The epoch is chosen by the likelihood of held-out labels under the heads, among those of step 3.
+   Of epochs within two per cent of the best the last is kept: it has weighed the raters best.
 
 Why it holds where other ways fail, with figures: docs/decisions/0004-whom-to-follow.md.
 """
@@ -37,13 +39,16 @@ import torch
 from lightning.pytorch.callbacks import Callback
 from torch import Tensor
 
-from multirater.nn.jury import JurySegmenter
+from multirater.nn.jury import JuryNetwork
 from multirater.training.batches import collate
 from multirater.training.config import TrainConfig
 from multirater.training.data import RaterData
-from multirater.training.module import SegmentationModule
+from multirater.training.module import RaterModule
 from multirater.training.weighing import Pixels, weigh
 from multirater.types import MISSING
+
+AS_GOOD = 0.02
+"""Share by which held-out likelihoods of epochs may differ and tell nothing."""
 
 _CASES, _CASES_PER_RATER = 100, 8
 _PIXELS_PER_CASE = 4096
@@ -52,8 +57,8 @@ _NUMBERS = 20_000_000
 
 
 def warmup_epochs(config: TrainConfig) -> int:
-    """Return for how long raters are learned before any is weighed: half of the epochs."""
-    return max(1, round(config.epochs / 2))
+    """Return for how long raters are learned before any is weighed: two thirds of the epochs."""
+    return max(1, round(config.epochs * 2 / 3))
 
 
 class WeighRaters(Callback):
@@ -67,43 +72,41 @@ class WeighRaters(Callback):
         self, trainer: lightning.Trainer, module: lightning.LightningModule
     ) -> None:
         """Look at some training cases."""
-        assert isinstance(module, SegmentationModule)
-        segmenter = module.segmenter
-        if module.is_warming_up or not isinstance(segmenter, JurySegmenter):
+        assert isinstance(module, RaterModule)
+        network = module.network
+        if module.is_warming_up or not isinstance(network, JuryNetwork):
             return
         data = trainer.datamodule  # type: ignore[attr-defined]
         assert isinstance(data, RaterData)
-        was_training = segmenter.training
-        segmenter.eval()
-        pixels = some_pixels(segmenter, data, module.current_epoch, module.device)
-        segmenter.train(was_training)
+        was_training = network.training
+        network.eval()
+        pixels = some_pixels(network, data, module.current_epoch, module.device)
+        network.train(was_training)
         found = weigh(pixels)
-        segmenter.take_weights(
+        network.take_weights(
             *(
                 torch.as_tensor(each, dtype=torch.float32, device=module.device)
-                for each in (found.weight, found.reliability, found.confusion)
+                for each in (found.weight, found.reliability, found.confusion, found.locality)
             )
         )
 
 
 @torch.no_grad()
-def some_pixels(
-    segmenter: JurySegmenter, data: RaterData, epoch: int, device: torch.device
-) -> Pixels:
+def some_pixels(network: JuryNetwork, data: RaterData, epoch: int, device: torch.device) -> Pixels:
     """Predict all raters at random pixels of some training cases.
 
     Args:
-        segmenter: the network.
+        network: the network.
         data: its training cases; some of every rater are looked at.
         epoch: chooses cases and pixels, with the seed of the run.
         device: of the network.
     """
     random = np.random.default_rng([data.config.seed, epoch, 2])
-    n_raters, n_classes = segmenter.offset.shape
+    n_raters, n_classes = network.offset.shape
     chosen = _chosen_samples(data, random)
     most = max(_NUMBERS // (n_raters * n_classes * len(chosen)), 16)
     parts = [
-        _pixels_of(segmenter, data, (epoch, index), min(most, _PIXELS_PER_CASE), random, device)
+        _pixels_of(network, data, (epoch, index), min(most, _PIXELS_PER_CASE), random, device)
         for index in chosen
     ]
     return Pixels(
@@ -113,7 +116,7 @@ def some_pixels(
 
 
 def _pixels_of(
-    segmenter: JurySegmenter,
+    network: JuryNetwork,
     data: RaterData,
     key: tuple[int, int],
     most: int,
@@ -121,19 +124,19 @@ def _pixels_of(
     device: torch.device,
 ) -> Pixels:
     sample = data.training[key]
-    features = segmenter.features(collate([sample]).image.to(device)).flatten(2)
+    features = network.features(collate([sample]).image.to(device)).flatten(2)
     place = random.permutation(features.shape[2])[:most]
-    n_raters = len(segmenter.offset)
-    at_place = _as_image(features[:, :, torch.from_numpy(place).to(device)], segmenter)
-    drawn = segmenter.log_drawn(at_place, range(n_raters)).exp().flatten(3)[0]
+    n_raters = len(network.offset)
+    at_place = _as_image(features[:, :, torch.from_numpy(place).to(device)], network)
+    drawn = network.log_drawn(at_place, range(n_raters)).exp().flatten(3)[0]
     labels = np.full((n_raters, len(place)), MISSING, dtype=np.int64)
     labels[list(sample.raters)] = sample.labels.reshape(len(sample.raters), -1)[:, place]
     return Pixels(drawn.transpose(1, 2).double().cpu().numpy(), labels)
 
 
-def _as_image(features: Tensor, segmenter: JurySegmenter) -> Tensor:
+def _as_image(features: Tensor, network: JuryNetwork) -> Tensor:
     """Shape (1, n_features, n_pixels) as an image that the heads' convolutions take."""
-    ndim = segmenter.truth_head.weight.ndim - 2
+    ndim = network.truth_head.weight.ndim - 2
     return features.reshape(*features.shape, *(1 for _ in range(ndim - 1)))
 
 

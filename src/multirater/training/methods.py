@@ -1,4 +1,7 @@
-"""The methods: the one place that maps a name to its parts."""
+"""The methods: the one place that maps a name to its parts.
+
+One table for drawings, one for class labels; most entries are made of the same parts.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +9,33 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from torch import nn
+
 from multirater.errors import Fault, InputError
-from multirater.nn.backbone import FeatureNetwork, build_backbone
+from multirater.nn.agg_net import AggregationNetwork
+from multirater.nn.backbone import build_backbone
+from multirater.nn.bootstrap import BootstrapNetwork
+from multirater.nn.classifier_backbone import build_classifier_backbone
 from multirater.nn.confusion import (
     ConfusionHead,
     GlobalConfusion,
     LowRankConfusion,
     OracleConfusion,
     PixelConfusion,
+    RaterConfusion,
 )
-from multirater.nn.jury import JurySegmenter
+from multirater.nn.crowd_layer import CrowdLayerNetwork
+from multirater.nn.em import GeneralizedEM, ModelBootstrappedEM
+from multirater.nn.jury import JuryNetwork
 from multirater.nn.label_sampling import LabelSamplingNetwork
+from multirater.nn.max_mig import MaxMigNetwork
 from multirater.nn.mrnet import MRNet
 from multirater.nn.multi_hypothesis import MultiHypothesisNetwork
 from multirater.nn.prism import PrismNetwork
 from multirater.nn.prism.options import PrismOptions
 from multirater.nn.prob_unet import ProbabilisticUNet
-from multirater.nn.segmenter import RaterSegmenter, Segmenter, SeparateSegmenters
+from multirater.nn.rater_network import ConfusionNetwork, RaterNetwork, SeparateNetworks
+from multirater.nn.weighted_doctors import WeightedDoctorNet
 from multirater.training import jury
 from multirater.training.config import TrainConfig
 from multirater.training.options import NoOptions, checked_options
@@ -31,15 +44,24 @@ from multirater.training.targets import Prepare, as_they_are, fused, on_truth
 
 @dataclass(frozen=True)
 class Shape:
-    """Sizes that the data give a network."""
+    """Sizes that the data give a network.
+
+    Attributes:
+        n_raters: raters that it is trained on.
+        n_classes: classes, background included.
+        n_channels: of the images, or features of vectors.
+        ndim: axes of the labels' space: 2 or 3, 0 for class labels.
+        space: size of the images that class labels are given for; empty for vectors and drawings.
+    """
 
     n_raters: int
     n_classes: int
     n_channels: int
     ndim: int
+    space: tuple[int, ...] = ()
 
 
-Build: TypeAlias = Callable[[TrainConfig, Shape], Segmenter]
+Build: TypeAlias = Callable[[TrainConfig, Shape], RaterNetwork]
 
 
 def _none(_: TrainConfig) -> int:
@@ -68,41 +90,71 @@ class Method:
     options: type = NoOptions
 
 
-def _plain(config: TrainConfig, shape: Shape) -> Segmenter:
-    return _segmenter(config, shape, None)
+def _plain(config: TrainConfig, shape: Shape) -> RaterNetwork:
+    return _confusion_network(config, shape, None)
 
 
-def _with_confusion(config: TrainConfig, shape: Shape) -> Segmenter:
+def _with_confusion(config: TrainConfig, shape: Shape) -> RaterNetwork:
     sizes = (shape.n_raters, shape.n_classes)
     head: ConfusionHead
-    if config.confusion == "global":
+    if shape.ndim == 0:
+        _require_global(config)
+        head = RaterConfusion(*sizes)
+    elif config.confusion == "global":
         head = GlobalConfusion(*sizes)
     elif config.confusion == "low-rank":
         head = LowRankConfusion(*sizes, config.n_features, config.rank)
     else:
         head = PixelConfusion(*sizes, config.n_features)
-    return _segmenter(config, shape, head)
+    return _confusion_network(config, shape, head)
 
 
-def _with_oracle(config: TrainConfig, shape: Shape) -> Segmenter:
-    return _segmenter(config, shape, OracleConfusion(shape.n_raters, shape.n_classes))
+def _require_global(config: TrainConfig) -> None:
+    if config.confusion != "global":
+        raise InputError(
+            Fault(
+                f"{config.confusion} confusion matrices for class labels, which have no pixels",
+                expected="global",
+                fix="leave --confusion out",
+            )
+        )
 
 
-def _jury(config: TrainConfig, shape: Shape) -> Segmenter:
-    return JurySegmenter(
+def _with_oracle(config: TrainConfig, shape: Shape) -> RaterNetwork:
+    return _confusion_network(config, shape, OracleConfusion(shape.n_raters, shape.n_classes))
+
+
+def _of_raters(network: Callable[..., RaterNetwork]) -> Build:
+    """Return what builds a network of the usual parts, with something for each rater."""
+
+    def build(config: TrainConfig, shape: Shape) -> RaterNetwork:
+        return network(
+            _backbone(config, shape),
+            n_features=config.n_features,
+            n_raters=shape.n_raters,
+            n_classes=shape.n_classes,
+            ndim=shape.ndim,
+        )
+
+    return build
+
+
+def _bootstrap(config: TrainConfig, shape: Shape) -> RaterNetwork:
+    return BootstrapNetwork(
         _backbone(config, shape),
         n_features=config.n_features,
-        n_raters=shape.n_raters,
         n_classes=shape.n_classes,
         ndim=shape.ndim,
     )
 
 
-def _separate(config: TrainConfig, shape: Shape) -> Segmenter:
-    return SeparateSegmenters([_segmenter(config, shape, None) for _ in range(shape.n_raters)])
+def _separate(config: TrainConfig, shape: Shape) -> RaterNetwork:
+    return SeparateNetworks(
+        [_confusion_network(config, shape, None) for _ in range(shape.n_raters)]
+    )
 
 
-def _prob_unet(config: TrainConfig, shape: Shape) -> Segmenter:
+def _prob_unet(config: TrainConfig, shape: Shape) -> RaterNetwork:
     return ProbabilisticUNet(
         _backbone(config, shape),
         n_features=config.n_features,
@@ -113,27 +165,7 @@ def _prob_unet(config: TrainConfig, shape: Shape) -> Segmenter:
     )
 
 
-def _mrnet(config: TrainConfig, shape: Shape) -> Segmenter:
-    return MRNet(
-        _backbone(config, shape),
-        n_features=config.n_features,
-        n_raters=shape.n_raters,
-        n_classes=shape.n_classes,
-        ndim=shape.ndim,
-    )
-
-
-def _multi_hypothesis(config: TrainConfig, shape: Shape) -> Segmenter:
-    return MultiHypothesisNetwork(
-        _backbone(config, shape),
-        n_features=config.n_features,
-        n_hypotheses=shape.n_raters,
-        n_classes=shape.n_classes,
-        ndim=shape.ndim,
-    )
-
-
-def _label_sampling(config: TrainConfig, shape: Shape) -> Segmenter:
+def _label_sampling(config: TrainConfig, shape: Shape) -> RaterNetwork:
     return LabelSamplingNetwork(
         _backbone(config, shape),
         n_features=config.n_features,
@@ -143,7 +175,7 @@ def _label_sampling(config: TrainConfig, shape: Shape) -> Segmenter:
     )
 
 
-def _prism(config: TrainConfig, shape: Shape) -> Segmenter:
+def _prism(config: TrainConfig, shape: Shape) -> RaterNetwork:
     if config.backbone != "unet":
         raise InputError(
             Fault(
@@ -161,7 +193,15 @@ def _prism(config: TrainConfig, shape: Shape) -> Segmenter:
     )
 
 
-def _backbone(config: TrainConfig, shape: Shape) -> FeatureNetwork:
+def _backbone(config: TrainConfig, shape: Shape) -> nn.Module:
+    if shape.ndim == 0:
+        return build_classifier_backbone(
+            config.backbone,
+            n_channels=shape.n_channels,
+            space=shape.space,
+            n_features=config.n_features,
+            options=config.backbone_options,
+        )
     return build_backbone(
         config.backbone,
         ndim=shape.ndim,
@@ -172,10 +212,10 @@ def _backbone(config: TrainConfig, shape: Shape) -> FeatureNetwork:
     )
 
 
-def _segmenter(
+def _confusion_network(
     config: TrainConfig, shape: Shape, confusion: ConfusionHead | None
-) -> RaterSegmenter:
-    return RaterSegmenter(
+) -> ConfusionNetwork:
+    return ConfusionNetwork(
         _backbone(config, shape),
         n_features=config.n_features,
         n_classes=shape.n_classes,
@@ -184,9 +224,19 @@ def _segmenter(
     )
 
 
-METHODS: dict[str, Method] = {
-    "auto": Method(as_they_are, _jury, jury.warmup_epochs, warmup_competes=False),
-    "cm": Method(as_they_are, _with_confusion, lambda config: config.warmup_epochs),
+_CM = Method(as_they_are, _with_confusion, lambda config: config.warmup_epochs)
+
+_BY_RATER: dict[str, Method] = {
+    "wdn": Method(as_they_are, _of_raters(WeightedDoctorNet)),
+    "crowd-layer": Method(as_they_are, _of_raters(CrowdLayerNetwork)),
+    "agg-net": Method(as_they_are, _of_raters(AggregationNetwork), lambda _: 1),
+    "max-mig": Method(as_they_are, _of_raters(MaxMigNetwork)),
+}
+"""Methods of others that serve drawings and class labels alike."""
+
+_FOR_MASKS: dict[str, Method] = {
+    "auto": Method(as_they_are, _of_raters(JuryNetwork), jury.warmup_epochs, warmup_competes=False),
+    "cm": _CM,
     # Cross-entropy with the mean of the labels is the mean of the cross-entropies.
     "mean": Method(as_they_are, _plain),
     "mode": Method(fused("majority-vote"), _plain),
@@ -195,23 +245,54 @@ METHODS: dict[str, Method] = {
     "separate": Method(as_they_are, _separate),
     "prob-unet": Method(as_they_are, _prob_unet),
     "prism": Method(as_they_are, _prism, options=PrismOptions),
-    "mrnet": Method(as_they_are, _mrnet),
-    "luw": Method(as_they_are, _multi_hypothesis),
+    "mrnet": Method(as_they_are, _of_raters(MRNet)),
+    "luw": Method(as_they_are, _of_raters(MultiHypothesisNetwork)),
     "label-sampling": Method(as_they_are, _label_sampling),
+    **_BY_RATER,
     "oracle": Method(as_they_are, _with_oracle, with_truth=True),
     "truth": Method(on_truth, _plain),
 }
 
 
-def training_method(name: str) -> Method:
-    """Return a method by name."""
-    if name not in METHODS:
-        raise InputError(
-            Fault(f"no training method {name!r}", expected=f"one of {', '.join(METHODS)}")
+_FOR_CLASSES: dict[str, Method] = {
+    "auto": _CM,
+    "cm": _CM,
+    "gem": Method(as_they_are, _of_raters(GeneralizedEM)),
+    "mbem": Method(as_they_are, _of_raters(ModelBootstrappedEM)),
+    **_BY_RATER,
+    "mean": Method(as_they_are, _plain),
+    "majority": Method(fused("majority-vote"), _plain),
+    "dawid-skene": Method(fused("dawid-skene"), _plain),
+    "single-cm": Method(fused("majority-vote"), _with_confusion),
+    "soft-bootstrap": Method(fused("majority-vote"), _bootstrap),
+    "truth": Method(on_truth, _plain),
+}
+
+METHODS: dict[str, dict[str, Method]] = {"masks": _FOR_MASKS, "classes": _FOR_CLASSES}
+"""By kind of labels, then by name."""
+
+
+def training_method(name: str, kind: str) -> Method:
+    """Return a method by name.
+
+    Args:
+        name: as given by the user.
+        kind: of the labels, `masks` or `classes`.
+    """
+    known = METHODS[kind]
+    if name in known:
+        return known[name]
+    other = next((each for each in METHODS if name in METHODS[each]), None)
+    what = {"masks": "drawings", "classes": "class labels"}
+    raise InputError(
+        Fault(
+            f"no training method {name!r}"
+            + ("" if other is None else f" for {what[kind]}: it is for {what[other]}"),
+            expected=f"one of {', '.join(known)}",
         )
-    return METHODS[name]
+    )
 
 
-def check_options(config: TrainConfig) -> None:
+def check_options(config: TrainConfig, kind: str) -> None:
     """Refuse options that the method does not have, or values that they cannot have."""
-    checked_options(training_method(config.method).options, config.options, config.method)
+    checked_options(training_method(config.method, kind).options, config.options, config.method)

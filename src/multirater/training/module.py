@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import lightning
 import torch
 from torch import Tensor
 
-from multirater.nn.segmenter import Labelled, RaterLoss, Segmenter, batch_loss
+from multirater.nn.rater_network import (
+    Labelled,
+    RaterLoss,
+    RaterNetwork,
+    batch_loss,
+    batch_parts,
+)
 from multirater.training.batches import Batch
 from multirater.training.config import TrainConfig
 
 
-class SegmentationModule(lightning.LightningModule):
-    """Optimises a segmenter on the raters' labels.
+class RaterModule(lightning.LightningModule):
+    """Optimises a network on the raters' labels.
 
     Args:
-        segmenter: the network.
+        network: the network.
         config: of the run.
         warmup_epochs: that take the labels for the truth.
         class_weight: (L,), how much a label of each class counts.
@@ -27,14 +34,14 @@ class SegmentationModule(lightning.LightningModule):
 
     def __init__(
         self,
-        segmenter: Segmenter,
+        network: RaterNetwork,
         config: TrainConfig,
         *,
         warmup_epochs: int = 0,
         class_weight: Tensor | None = None,
     ) -> None:
         super().__init__()
-        self.segmenter = segmenter
+        self.network = network
         self.config = config
         self.warmup_epochs = warmup_epochs
         self.register_buffer("class_weight", class_weight, persistent=False)
@@ -49,13 +56,14 @@ class SegmentationModule(lightning.LightningModule):
         torch.manual_seed(hash((self.config.seed, self.current_epoch, self.global_rank)) % 2**31)
 
     def training_step(self, batch: Batch, _: int) -> Tensor:
-        """Likelihood of the labels, plus the weighted trace once the matrices learn."""
+        """Likelihood of the labels and of the truth, and the weighted trace.
+
+        While matrices do not learn, their trace is a number without a gradient.
+        """
         losses = self._losses(batch)
         self._log("train_nll", losses.nll, batch)
         self._log("train_trace", losses.trace, batch)
-        if self.is_warming_up or not self.segmenter.confusion_parameters():
-            return losses.nll + losses.truth
-        return losses.nll + self.config.trace_weight * losses.trace
+        return losses.nll + losses.truth + self.config.trace_weight * losses.trace
 
     def validation_step(self, batch: Batch, _: int) -> None:
         """Held-out likelihood of the raters' labels: what chooses the epoch, without truth."""
@@ -68,6 +76,13 @@ class SegmentationModule(lightning.LightningModule):
 
     def _losses(self, batch: Batch) -> RaterLoss:
         """Mean over all labels of the batch, whoever gave them."""
+        return batch_loss(self.network, batch.image, self._groups(batch))
+
+    def labelled_parts(self, features: Tensor, batch: Batch) -> Iterator[tuple[Tensor, Labelled]]:
+        """Yield each group of a batch with the features of its cases."""
+        return batch_parts(features, self._groups(batch))
+
+    def _groups(self, batch: Batch) -> list[Labelled]:
         groups, first = [], 0
         for group in batch.groups:
             after = first + len(group.labels)
@@ -82,15 +97,15 @@ class SegmentationModule(lightning.LightningModule):
                 )
             )
             first = after
-        return batch_loss(self.segmenter, batch.image, groups)
+        return groups
 
     def configure_optimizers(self) -> Any:
         """Adam with a one-cycle schedule; the matrices have a rate of their own."""
-        of_raters = self.segmenter.confusion_parameters()
+        of_raters = self.network.confusion_parameters()
         known = {id(parameter) for parameter in of_raters}
         groups: list[dict[str, Any]] = [
             {
-                "params": [p for p in self.segmenter.parameters() if id(p) not in known],
+                "params": [p for p in self.network.parameters() if id(p) not in known],
                 "lr": self.config.learning_rate,
             }
         ]

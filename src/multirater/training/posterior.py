@@ -6,6 +6,7 @@ matrices the network learned: q(t) is proportional to p(t | x) times the product
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +14,10 @@ from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
 from multirater.fuse.case import FusedCase
-from multirater.fuse.dataset import FusedDataset, fuse_dataset
+from multirater.fuse.dataset import FusedClasses, FusedDataset, fuse_dataset
 from multirater.fuse.spatial_staple import expected_confusions
+from multirater.io.survey import Survey
+from multirater.training.class_evidence import truth_of
 from multirater.training.predictor import Predictor
 from multirater.types import MISSING, Case, Dataset, Labels
 
@@ -40,6 +43,34 @@ def posterior(
     log_joint -= log_joint.max(0)
     joint = np.exp(log_joint)
     return np.asarray(joint / joint.sum(0), dtype=np.float32)
+
+
+def class_posterior(
+    truth: NDArray[np.float64],
+    matrices: NDArray[np.float64],
+    answers: Mapping[int, NDArray[np.int64]],
+) -> NDArray[np.float64]:
+    """Combine network and class labels, case by case.
+
+    Args:
+        truth: probability by the network, (n_cases, n_classes).
+        matrices: (n_raters, true, observed).
+        answers: class labels (n_cases,) of raters by position, -1 where missing.
+
+    Returns:
+        Class probabilities (n_cases, n_classes).
+
+    Example:
+        >>> truth, cm = np.array([[0.5, 0.5]]), np.array([[[0.9, 0.1], [0.3, 0.7]]])
+        >>> class_posterior(truth, cm, {0: np.array([0])}).round(2).tolist()
+        [[0.75, 0.25]]
+    """
+    log_joint = np.log(np.maximum(truth, 1e-30))
+    for rater, said in answers.items():
+        given = said != MISSING
+        log_joint[given] += np.log(np.maximum(matrices[rater], 1e-30)).T[said[given]]
+    joint = np.exp(log_joint - log_joint.max(1, keepdims=True))
+    return np.asarray(joint / joint.sum(1, keepdims=True))
 
 
 class NetworkFuser:
@@ -73,6 +104,23 @@ class NetworkFuser:
         counts = expected_confusions(labels.array, probability)
         return FusedCase(label, probability, counts, 0, True, 0, [])
 
+    def of_classes(
+        self, cases: Sequence[Case], answers: NDArray[np.int64], found: Survey
+    ) -> FusedClasses:
+        """Fuse the class labels (n_raters, n_cases) of all cases at once."""
+        known, matrices = self.predictor.data.raters, self.predictor.network.matrices
+        assert matrices is not None, "networks of class labels have one matrix per rater"
+        truth = truth_of(self.predictor, cases)
+        place = {rater: position for position, rater in enumerate(known)}
+        of_known = {
+            place[rater]: answers[row]
+            for row, rater in enumerate(found.dataset.raters)
+            if rater in place
+        }
+        probability = class_posterior(truth, matrices.double().numpy(), of_known).T
+        counts = expected_confusions(answers, probability)
+        return FusedClasses(probability.argmax(0).astype(np.int16), probability, counts)
+
 
 def fuse_by_network(
     run: str | Path,
@@ -96,11 +144,19 @@ def fuse_by_network(
         overwrite: replace an earlier fusion.
     """
     fuser = NetworkFuser(run)
-    if not fuser.predictor.segmenter.knows_raters:
+    if dataset.kind != fuser.predictor.data.kind:
+        raise InputError(
+            Fault(
+                f"labels that are {dataset.kind}",
+                expected=f"{fuser.predictor.data.kind}, as in training",
+                file=str(run),
+            )
+        )
+    if not fuser.predictor.network.knows_raters:
         raise InputError(
             Fault(
                 f"a network of method {fuser.predictor.config.method} knows no raters",
-                expected="a run of the method auto or cm",
+                expected="a run of a method with confusion matrices, such as auto or cm",
                 file=str(run),
             )
         )
@@ -113,4 +169,5 @@ def fuse_by_network(
         resume=resume,
         overwrite=overwrite,
         fuser=fuser,
+        class_fuser=fuser.of_classes,
     )

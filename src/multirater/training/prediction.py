@@ -9,6 +9,9 @@ OUT/recurrences/<i>/<case>   class probabilities after recurrence i, on request
 OUT/manifest.csv             OUT is a data set whose only rater is the network
 OUT/origin.json              where the data set and the run are
 
+For class labels, where each case has one class, there are tables instead of maps, in the form of a
+fusion of class labels: see `multirater.fuse.class_tables`. `raters.csv` is that of the run.
+
 Predictions are class indices. Where label files hold other values, the truth is not named in
 OUT/manifest.csv: one classes.csv cannot explain both.
 """
@@ -20,9 +23,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
+from multirater.fuse.class_tables import write_class_tables
 from multirater.io.classes import FILE_NAME as CLASSES_FILE
 from multirater.io.classes import write_classes
 from multirater.io.formats import write_image
@@ -80,6 +85,8 @@ def predict(
             )
         )
     predictor = Predictor(run, confidences=confidences)
+    if predictor.data.kind == "classes":
+        return _predict_classes(predictor, dataset, target, Path(run))
     writer = _Writer(
         predictor.data,
         target,
@@ -101,6 +108,18 @@ def predict(
     write_classes(predictor.data.as_classes(), target / CLASSES_FILE)
     write_rows(rows, target / MANIFEST_FILE)
     write_origin(target, dataset.folder, run=Path(run))
+    return target / MANIFEST_FILE
+
+
+def _predict_classes(predictor: Predictor, dataset: Dataset, target: Path, run: Path) -> Path:
+    """Write one class per case."""
+    found = track(predictor.of_cases(dataset, lambda _: ()), "predicting", len(dataset))
+    probability = {each.case.name: each.prediction.probability for each in found}
+    target.mkdir(parents=True, exist_ok=True)
+    table = run / "raters.csv"
+    raters = pd.read_csv(table, index_col="rater") if table.is_file() else pd.DataFrame()
+    write_class_tables(target, dataset, predictor.data.as_classes(), RATER, probability, raters)
+    write_origin(target, dataset.folder, run=run)
     return target / MANIFEST_FILE
 
 

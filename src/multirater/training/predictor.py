@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from multirater.errors import Fault, InputError
-from multirater.nn.segmenter import Segmenter
+from multirater.io.grid import size_text
+from multirater.nn.rater_network import RaterNetwork
 from multirater.training.run import read_run
 from multirater.training.samples import normalise
 from multirater.types import Case, Geometry
@@ -97,7 +98,7 @@ class Predictor:
     def __init__(
         self, folder: str | Path, *, confidences: Mapping[str, float] | None = None
     ) -> None:
-        self.config, self.data, self.segmenter = read_run(folder)
+        self.config, self.data, self.network = read_run(folder)
         self.confidence = confidence_vector(confidences, self.data.raters) if confidences else None
 
     def __call__(
@@ -120,7 +121,7 @@ class Predictor:
         Args:
             image: (channels, *space), with the channels the network was trained on.
         """
-        (found,) = self._run(_Steps(self.segmenter), np.stack([self._prepared(image)]))
+        (found,) = self._run(_Steps(self.network), np.stack([self._prepared(image)]))
         steps = found.reshape(-1, len(self.data.classes), *found.shape[1:])
         return np.asarray(steps / steps.sum(1, keepdims=True))
 
@@ -158,13 +159,21 @@ class Predictor:
             raise InputError(
                 Fault(f"{len(image)} channels", expected=f"{self.data.n_channels}, as in training")
             )
+        if self.data.kind == "classes" and image.shape[1:] != self.data.space:
+            raise InputError(
+                Fault(
+                    f"image has size {size_text(image.shape[1:])}",
+                    expected=f"{size_text(self.data.space)}, as in training",
+                    fix="bring the image to this size, by resizing or padding",
+                )
+            )
         return normalise(np.asarray(image))
 
     def _predictions(
         self, images: Sequence[NDArray[np.float32]], raters: tuple[int, ...]
     ) -> list[Prediction]:
         """Run the network on images of one size."""
-        network = _Channels(self.segmenter, raters, self.confidence)
+        network = _Channels(self.network, raters, self.confidence)
         output = self._run(network, np.stack(images))
         return [self._unpack(each, len(raters)) for each in output]
 
@@ -172,7 +181,9 @@ class Predictor:
         """Run a network that gives channels on images (B, channels, *space)."""
         batch = torch.from_numpy(images)
         with torch.inference_mode():
-            if self.config.view == "slices":
+            if self.data.kind == "classes":
+                output = network(batch)
+            elif self.config.view == "slices":
                 output = self._sliced(network, batch)
             else:
                 output = self._windowed(network, batch)
@@ -226,28 +237,28 @@ class Predictor:
 
 
 class _Images(nn.Module):
-    """What a segmenter says of images as channels, so that windows average them alike."""
+    """What a network says of images as channels, so that windows average them alike."""
 
-    def __init__(self, segmenter: Segmenter, raters: tuple[int, ...] = ()) -> None:
+    def __init__(self, network: RaterNetwork, raters: tuple[int, ...] = ()) -> None:
         super().__init__()
-        self.segmenter = segmenter
+        self.network = network
         self.raters = raters
 
 
 class _Channels(_Images):
-    """All outputs of a segmenter."""
+    """All outputs of a network."""
 
     def __init__(
-        self, segmenter: Segmenter, raters: tuple[int, ...], confidence: Tensor | None
+        self, network: RaterNetwork, raters: tuple[int, ...], confidence: Tensor | None
     ) -> None:
-        super().__init__(segmenter, raters)
+        super().__init__(network, raters)
         self.confidence = confidence
 
     def forward(self, image: Tensor) -> Tensor:
         if self.confidence is None:
-            found = self.segmenter.outputs(image, self.raters)
+            found = self.network.outputs(image, self.raters)
         else:
-            found = self.segmenter.calibrated(image, self.confidence, self.raters)
+            found = self.network.calibrated(image, self.confidence, self.raters)
         parts = [found.truth]
         if found.drawn is not None:
             parts.append(found.drawn.flatten(1, 2))
@@ -260,7 +271,7 @@ class _Steps(_Images):
     """The truth after each recurrence."""
 
     def forward(self, image: Tensor) -> Tensor:
-        return torch.cat([found.truth for found in self.segmenter.steps(image)], dim=1)
+        return torch.cat([found.truth for found in self.network.steps(image)], dim=1)
 
 
 def confidence_vector(confidences: Mapping[str, float], raters: Sequence[str]) -> Tensor:

@@ -1,7 +1,7 @@
 """Train a network on a data set and keep everything in a run folder.
 
 RUN/config.json      settings
-RUN/data.json        raters, classes, image channels, version
+RUN/data.json        raters, classes, kind of labels, image channels, version (see `RunData`)
 RUN/checkpoints/     best.ckpt by held-out likelihood, last.ckpt to go on from
 RUN/curves.csv       losses of every epoch
 RUN/tensorboard/     the same for TensorBoard
@@ -28,15 +28,18 @@ from lightning.pytorch.utilities import rank_zero_only
 from multirater import __version__
 from multirater.errors import Fault, InputError
 from multirater.io.atomic import replacing
+from multirater.io.grid import size_text
 from multirater.io.origin import write_origin
 from multirater.io.survey import Survey, survey
-from multirater.nn.segmenter import Segmenter
+from multirater.io.table_check import Kind
+from multirater.nn.rater_network import RaterNetwork
 from multirater.training.callbacks import BestEpoch, Curves, StopEarly, StopWhenDiverged
-from multirater.training.config import TrainConfig, read_config, write_config
+from multirater.training.config import TrainConfig, read_config, settled, write_config
 from multirater.training.data import RaterData
-from multirater.training.jury import WeighRaters
+from multirater.training.em import EndRounds
+from multirater.training.jury import AS_GOOD, WeighRaters
 from multirater.training.methods import Shape, check_options, training_method
-from multirater.training.module import SegmentationModule
+from multirater.training.module import RaterModule
 from multirater.types import Classes, Dataset, LabelClass
 
 CONFIG, DATA, CHECKPOINTS, CURVES = "config.json", "data.json", "checkpoints", "curves.csv"
@@ -50,8 +53,10 @@ class RunData:
         raters: names, in the order of confusion matrices.
         classes: names, in the order of class indices.
         colours: of the classes.
-        n_channels: of the images.
-        ndim: 2 or 3, of what the network sees.
+        n_channels: of the images, or features of vectors.
+        ndim: axes of the labels' space as the network sees it: 2 or 3, 0 for class labels.
+        space: size of the images that class labels are given for; empty for vectors and drawings.
+        kind: `masks` or `classes`, of the labels.
         version: of multirater.
     """
 
@@ -60,6 +65,8 @@ class RunData:
     colours: tuple[str, ...]
     n_channels: int
     ndim: int
+    space: tuple[int, ...] = ()
+    kind: Kind = "masks"
     version: str = __version__
 
     def as_classes(self) -> Classes:
@@ -96,8 +103,8 @@ def train(dataset: Dataset, folder: str | Path, config: TrainConfig | None = Non
         InputError: with every fault of the data set.
     """
     target = Path(folder)
-    config = config or TrainConfig()
-    check_options(config)
+    config = settled(config or TrainConfig(), dataset.kind)
+    check_options(config, dataset.kind)
     # Of several processes the first has made the folder by the time the others look.
     is_first = _is_first_process()
     if is_first and target.exists() and any(target.iterdir()):
@@ -127,14 +134,14 @@ def _fit(found: Survey, target: Path, config: TrainConfig) -> Run:
     # Lightning's own notices say nothing that `Curves` does not say better.
     logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
     lightning.seed_everything(config.seed, workers=True, verbose=False)
-    method = training_method(config.method)
+    method = training_method(config.method, found.dataset.kind)
     prepared = method.prepare(found.dataset)
     described = _describe(found, prepared, config)
     if _is_first_process():
         _write_data(described, target / DATA)
     warmup = method.warmup_epochs(config)
-    module = SegmentationModule(
-        build_segmenter(config, described),
+    module = RaterModule(
+        build_network(config, described),
         config,
         warmup_epochs=warmup,
         class_weight=_class_weight(found, config),
@@ -142,7 +149,8 @@ def _fit(found: Survey, target: Path, config: TrainConfig) -> Run:
     data = RaterData(prepared, config, with_truth=method.with_truth)
     monitor = "val_nll" if data.held_out_cases else "train_nll"
     begins = 0 if method.warmup_competes else warmup
-    best = BestEpoch(target / CHECKPOINTS, monitor, begins)
+    tolerance = 0.0 if method.warmup_competes else AS_GOOD
+    best = BestEpoch(target / CHECKPOINTS, monitor, begins, tolerance)
     callbacks: list[Callback] = [best]
     if config.patience:
         callbacks.append(StopEarly(monitor, config.patience, begins))
@@ -169,7 +177,7 @@ def _trainer(
     last = ModelCheckpoint(
         target / CHECKPOINTS, "last", enable_version_counter=False, save_on_train_epoch_end=True
     )
-    callbacks = [Curves(target / CURVES), StopWhenDiverged(target), WeighRaters(), *choosing, last]
+    always = [Curves(target / CURVES), StopWhenDiverged(target), WeighRaters(), EndRounds()]
     several = config.devices * config.num_nodes > 1
     with_unused = "ddp_find_unused_parameters_true" if finds_unused else "ddp"
     return lightning.Trainer(
@@ -179,7 +187,7 @@ def _trainer(
         num_nodes=config.num_nodes,
         strategy=with_unused if several else "auto",
         precision=config.precision,  # type: ignore[arg-type]
-        callbacks=callbacks,
+        callbacks=[*always, *choosing, last],
         logger=TensorBoardLogger(target, name="tensorboard", version=""),
         enable_progress_bar=False,
         enable_model_summary=False,
@@ -212,14 +220,34 @@ def _describe(found: Survey, prepared: Dataset, config: TrainConfig) -> RunData:
         raise InputError(
             Fault(f"images with {sorted(channels)} channels", expected="the same for all cases")
         )
-    ndim = len(with_image[0].space)
+    of_classes = found.dataset.kind == "classes"
+    ndim = 0 if of_classes else len(with_image[0].image_space)
     return RunData(
         raters=prepared.raters,
         classes=found.classes.names,
         colours=tuple(item.colour for item in found.classes.items),
         n_channels=channels.pop(),
-        ndim=2 if config.view == "slices" else ndim,
+        ndim=2 if config.view == "slices" and not of_classes else ndim,
+        space=_image_space(found) if of_classes else (),
+        kind=found.dataset.kind,
     )
+
+
+def _image_space(found: Survey) -> tuple[int, ...]:
+    """Return the one size that all images of class labels have."""
+    first, *others = [case for case in found.cases if case.n_channels]
+    odd = next((case for case in others if case.image_space != first.image_space), None)
+    if odd is not None:
+        raise InputError(
+            Fault(
+                f"image has size {size_text(odd.image_space)}",
+                expected=f"{size_text(first.image_space)}, as case {first.name}: one network sees "
+                "all images whole",
+                fix="bring the images to one size, by resizing or padding",
+                case=odd.name,
+            )
+        )
+    return first.image_space
 
 
 def _is_first_process() -> bool:
@@ -238,7 +266,7 @@ def _write_data(data: RunData, path: Path) -> None:
         temporary.write_text(json.dumps(asdict(data), indent=2) + "\n", encoding="utf-8")
 
 
-def read_run(folder: str | Path) -> tuple[TrainConfig, RunData, Segmenter]:
+def read_run(folder: str | Path) -> tuple[TrainConfig, RunData, RaterNetwork]:
     """Read settings, data description and the best network of a run."""
     target = Path(folder)
     _require_run(target)
@@ -246,17 +274,17 @@ def read_run(folder: str | Path) -> tuple[TrainConfig, RunData, Segmenter]:
     stored = json.loads((target / DATA).read_text(encoding="utf-8"))
     listed: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in stored.items()}
     data = RunData(**listed)
-    segmenter = build_segmenter(config, data)
+    network = build_network(config, data)
     checkpoint = target / CHECKPOINTS / "best.ckpt"
     if not checkpoint.exists():
         raise InputError(Fault("has no trained network yet", file=str(target)))
     state = torch.load(checkpoint, map_location="cpu", weights_only=False)["state_dict"]
-    prefix = "segmenter."
-    segmenter.load_state_dict({key.removeprefix(prefix): value for key, value in state.items()})
-    return config, data, segmenter.eval()
+    prefix = "network."
+    network.load_state_dict({key.removeprefix(prefix): value for key, value in state.items()})
+    return config, data, network.eval()
 
 
-def build_segmenter(config: TrainConfig, data: RunData) -> Segmenter:
+def build_network(config: TrainConfig, data: RunData) -> RaterNetwork:
     """Build the network of a run, with fresh weights."""
-    shape = Shape(len(data.raters), len(data.classes), data.n_channels, data.ndim)
-    return training_method(config.method).build(config, shape)
+    shape = Shape(len(data.raters), len(data.classes), data.n_channels, data.ndim, data.space)
+    return training_method(config.method, data.kind).build(config, shape)

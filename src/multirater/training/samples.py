@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -22,8 +22,10 @@ class Sample:
     """One image, or one part of it.
 
     Attributes:
-        image: float32 (channels, *space), zero mean and unit variance per channel of the case.
+        image: float32 (channels, *image space), zero mean and unit variance per channel of the
+            case; a vector of features as it is.
         labels: int16 (n_labels, *space), only of raters who labelled the case, -1 where missing.
+            The space of drawings is that of the image; class labels have none.
         raters: (n_labels,), positions in the data set's raters.
         truth: int16 (*space), -1 where unknown.
     """
@@ -35,16 +37,30 @@ class Sample:
 
 
 def normalise(image: NDArray[Any]) -> NDArray[np.float32]:
-    """Scale every channel of a case to zero mean and unit variance; a flat channel becomes zero."""
+    """Scale every channel of a case to zero mean and unit variance; a flat channel becomes zero.
+
+    A vector of features, which has no space to take a mean over, stays as it is.
+    """
     values = image.astype(np.float32)
+    if values.ndim == 1:
+        return values
     axes = tuple(range(1, values.ndim))
     values -= values.mean(axes, keepdims=True)
     deviation = values.std(axes, keepdims=True)
     return np.asarray(values / np.maximum(deviation, 1e-6))
 
 
-def read_sample(case: Case, raters: Sequence[str], *, with_truth: bool) -> Sample:
-    """Read a whole case."""
+def read_sample(
+    case: Case, raters: Mapping[str, int], *, with_truth: bool, of_classes: bool = False
+) -> Sample:
+    """Read a whole case.
+
+    Args:
+        case: with an image.
+        raters: positions of the raters by name.
+        with_truth: read the truth too.
+        of_classes: labels are classes of whole images, without space.
+    """
     image = case.read_image()
     if image is None:
         raise InputError(Fault("has no image", fix="training needs images", case=case.name))
@@ -52,13 +68,12 @@ def read_sample(case: Case, raters: Sequence[str], *, with_truth: bool) -> Sampl
         raise InputError(
             Fault("image holds NaN or infinite values", fix="mend the image", case=case.name)
         )
-    present = [rater for rater in raters if rater in case.labels]
-    labels = (
-        case.read_labels(present).array if present else np.empty((0, *image.space), dtype=np.int16)
-    )
+    space = () if of_classes else image.space
+    present = sorted((rater for rater in case.labels if rater in raters), key=raters.__getitem__)
+    labels = case.read_labels(present).array if present else np.empty((0, *space), dtype=np.int16)
     truth = case.read_truth() if with_truth else None
-    known = np.full(image.space, MISSING, dtype=np.int16) if truth is None else truth.array
-    positions = tuple(raters.index(rater) for rater in present)
+    known = np.full(space, MISSING, dtype=np.int16) if truth is None else truth.array
+    positions = tuple(raters[rater] for rater in present)
     return Sample(normalise(image.array), labels, positions, known)
 
 
@@ -66,11 +81,17 @@ class SampleCache:
     """Reads cases and remembers the latest ones, up to a number of bytes."""
 
     def __init__(
-        self, cases: Sequence[Case], raters: Sequence[str], *, with_truth: bool = False
+        self,
+        cases: Sequence[Case],
+        raters: Sequence[str],
+        *,
+        with_truth: bool = False,
+        of_classes: bool = False,
     ) -> None:
         self.cases = cases
-        self.raters = tuple(raters)
+        self.raters = {rater: position for position, rater in enumerate(raters)}
         self.with_truth = with_truth
+        self.of_classes = of_classes
         self._kept: OrderedDict[int, Sample] = OrderedDict()
         self._bytes = 0
 
@@ -78,7 +99,12 @@ class SampleCache:
         if index in self._kept:
             self._kept.move_to_end(index)
             return self._kept[index]
-        sample = read_sample(self.cases[index], self.raters, with_truth=self.with_truth)
+        sample = read_sample(
+            self.cases[index],
+            self.raters,
+            with_truth=self.with_truth,
+            of_classes=self.of_classes,
+        )
         self._kept[index] = sample
         self._bytes += _size(sample)
         while self._bytes > CACHE_BYTES and len(self._kept) > 1:

@@ -9,10 +9,14 @@ import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError, MultiraterWarning
 from multirater.fuse.methods import NEEDS_SPACE, method_named
-from multirater.types import Case, Dataset, LabelMap, Source
+from multirater.types import Case, Dataset, Geometry, LabelMap, Source
 
 Prepare = Callable[[Dataset], Dataset]
 
@@ -37,11 +41,34 @@ def on_truth(dataset: Dataset) -> Dataset:
 
 
 def on_fused(dataset: Dataset, method: str) -> Dataset:
-    """Train on one fused label per case, each case fused by itself."""
+    """Train on one fused label per case: drawings fused case by case, class labels all together."""
+    if dataset.kind == "classes":
+        return _on_fused_classes(dataset, method)
     n_classes = None if dataset.classes is None else len(dataset.classes)
     cases = tuple(
         replace(case, labels={method: Source(partial(_fused, case, n_classes, method))})
         if case.labels
+        else case
+        for case in dataset
+    )
+    return replace(dataset, cases=cases, raters=(method,))
+
+
+def _on_fused_classes(dataset: Dataset, method: str) -> Dataset:
+    """Fuse the table of all answers, as raters of class labels are only known from many cases."""
+    labelled = [case for case in dataset if case.labels]
+    if not labelled:
+        raise InputError(Fault("no case has a label", expected="labels to fuse"))
+    answers = np.stack([case.read_labels(dataset.raters).array for case in labelled], axis=1)
+    assert dataset.classes is not None
+    label = _label(method, answers, len(dataset.classes), raters=dataset.raters)
+    maps = {
+        case.name: LabelMap(np.asarray(each), Geometry((), (), ()), f"fused by {method}")
+        for case, each in zip(labelled, label, strict=True)
+    }
+    cases = tuple(
+        replace(case, labels={method: Source(partial(maps.__getitem__, case.name))})
+        if case.name in maps
         else case
         for case in dataset
     )
@@ -56,7 +83,14 @@ def fused(method: str) -> Prepare:
 def _fused(case: Case, n_classes: int | None, method: str) -> LabelMap:
     labels = case.read_labels()
     options = {"spacing": labels.geometry.spacing} if method in NEEDS_SPACE else {}
+    label = _label(method, labels.array, n_classes, raters=labels.raters, **options)
+    return LabelMap(label, labels.geometry, f"fused by {method}")
+
+
+def _label(
+    method: str, answers: NDArray[np.int16], n_classes: int | None, **options: Any
+) -> NDArray[np.int16]:
     with warnings.catch_warnings():
+        # What a fusion says of its raters is of no interest here.
         warnings.simplefilter("ignore", MultiraterWarning)
-        result = method_named(method)(labels.array, n_classes, raters=labels.raters, **options)
-    return LabelMap(result.label, labels.geometry, f"fused by {method}")
+        return np.asarray(method_named(method)(answers, n_classes, **options).label, dtype=np.int16)

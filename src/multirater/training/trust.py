@@ -31,8 +31,8 @@ _ALONE = 0.6
 _MENTIONED = 0.01
 
 _FAR = 0.1
-"""Share of the pixels called other than background by either, on which answer and vote differ,
-from which on a closer look is advised."""
+"""Share of the cases, or of the pixels called other than background by either, on which answer and
+vote differ, from which on a closer look is advised."""
 
 
 @dataclass(frozen=True)
@@ -65,25 +65,35 @@ class Evidence:
 
     Attributes:
         table: rows of `raters.csv`.
-        counts: pixels (n_raters, true, observed) of what raters drew.
-        disputed: pixels (true, observed) of all raters, where raters disagree.
-        votes: pixels (n_cases, majority vote, truth).
-        disputed_share: of all pixels.
+        counts: items (n_raters, true, observed) of what raters said. An item is a pixel of a
+            drawing, or a case with class labels.
+        disputed: items (true, observed) of all raters, where raters disagree.
+        votes: items (majority vote, truth).
+        changed: (n_cases,), items of each case where vote and truth differ.
+        disputed_share: of all items; NaN when no item has labels of two raters.
         cases: names.
         raters: names.
         classes: names.
         weights: how far each rater is followed; empty for methods that do not weigh them.
+        of_classes: labels are classes of whole images.
     """
 
     table: pd.DataFrame
     counts: Counts
     disputed: Counts
     votes: Counts
+    changed: Counts
     disputed_share: float
     cases: tuple[str, ...]
     raters: tuple[str, ...]
     classes: tuple[str, ...]
     weights: tuple[float, ...]
+    of_classes: bool = False
+
+    @property
+    def items(self) -> str:
+        """What is counted."""
+        return "cases" if self.of_classes else "pixels"
 
 
 def trust_of(evidence: Evidence) -> Trust:
@@ -132,13 +142,16 @@ def _identifiable(evidence: Evidence) -> list[Finding]:
 
 def _dominant_where_disputed(evidence: Evidence) -> list[Finding]:
     """Say the same of the pixels on which raters disagree, where it is hardest."""
+    if np.isnan(evidence.disputed_share):
+        return []
     total = evidence.disputed.sum()
     if not total:
         return [Finding("good", "Raters never disagree.")]
     margin = margins(evidence.disputed)
     share, right = evidence.disputed_share, np.trace(evidence.disputed) / total
     said = (
-        f"Raters disagree on {share:.1%} of the pixels; there, {right:.0%} of their labels agree "
+        f"Raters disagree on {share:.1%} of the {evidence.items}; there, {right:.0%} of their "
+        "labels agree "
         "with the network"
     )
     weak = _weak(evidence.classes, margin)
@@ -148,7 +161,8 @@ def _dominant_where_disputed(evidence: Evidence) -> list[Finding]:
         Finding(
             "caution",
             f"{said}; where the network says {listed(weak)}, most raters say otherwise. It "
-            "follows the raters whose labels follow from the image: look at some of these pixels.",
+            f"follows the raters whose labels follow from the image: look at some of these "
+            f"{evidence.items}.",
         )
     ]
 
@@ -200,25 +214,31 @@ def _few_labels(evidence: Evidence) -> list[Finding]:
 
 def _against_vote(evidence: Evidence) -> list[Finding]:
     """Say how much the answer differs from the majority vote, in which way and in which cases."""
-    whole = evidence.votes.sum(0)
-    changed = whole.copy()
+    changed = evidence.votes.copy()
     np.fill_diagonal(changed, 0)
-    of_interest = whole.sum() - whole[0, 0]
+    background = 0.0 if evidence.of_classes else evidence.votes[0, 0]
+    of_interest = evidence.votes.sum() - background
     if not of_interest:
         return []
     share = changed.sum() / of_interest
     if not changed.any():
         return [Finding("good", "The answer is the majority vote.")]
     vote, answer = np.unravel_index(int(changed.argmax()), changed.shape)
-    per_case = evidence.votes.sum((1, 2)) - np.trace(evidence.votes, axis1=1, axis2=2)
-    most = [evidence.cases[i] for i in np.argsort(per_case)[::-1][:3] if per_case[i] > 0]
+    order = np.argsort(-evidence.changed, kind="stable")[:3]
+    most = [evidence.cases[i] for i in order if evidence.changed[i] > 0]
+    of_what = (
+        "cases"
+        if evidence.of_classes
+        else (f"pixels that either calls other than {evidence.classes[0]}")
+    )
+    where = "For example" if evidence.of_classes else "Most in"
     return [
         Finding(
             "good" if share < _FAR else "caution",
-            f"The answer differs from the majority vote on {share:.1%} of the pixels that either "
-            f"calls other than {evidence.classes[0]}; most often the vote says "
-            f"{evidence.classes[vote]} and the network {evidence.classes[answer]} "
-            f"({changed[vote, answer] / changed.sum():.0%} of them). Most in {listed(most)}.",
+            f"The answer differs from the majority vote on {share:.1%} of the {of_what}; most "
+            f"often the vote says {evidence.classes[vote]} and the network "
+            f"{evidence.classes[answer]} ({changed[vote, answer] / changed.sum():.0%} of them). "
+            f"{where} {listed(most)}.",
         )
     ]
 

@@ -31,11 +31,14 @@ class Weighed:
         weight: (n_raters,), sums to one.
         reliability: (n_raters,), 0 to 1, how far a rater's label is preferred to their head.
         confusion: (n_raters, true, observed), of their labels, against the weighted truth.
+        locality: (n_raters,), 0 to 1, how far a rater's errors depend on the place: 0 where the
+            matrix above says all that the head knows, 1 where the head says more.
     """
 
     weight: Array
     reliability: Array
     confusion: Array
+    locality: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,28 +65,30 @@ def weigh(pixels: Pixels) -> Weighed:
     """
     drawn = pixels.predicted.argmax(2)
     disputed = (drawn != drawn[0]).any(0)
-    start = _start(pixels, disputed)
+    predictable = predictability(pixels)
+    start = _odds(predictable) * _odds(_where_disputed(pixels, disputed)) + _LEAST_START
     weight = _shares(start)
     for _ in range(_ROUNDS if disputed.any() else 0):
         truth = _verdict(weight, pixels.predicted[:, disputed])
         agreement = _agreement(drawn[:, disputed], truth, pixels.predicted.shape[2])
         weight = _shares(start * agreement / (1 - agreement), weight)
     truth = _verdict(weight, pixels.predicted)
-    predictable = predictability(pixels)
     best = max(float(predictable.max()), 1e-6)
-    return Weighed(
-        weight, predictable / best, _confusion(truth, pixels.labels, pixels.predicted.shape[2])
-    )
+    confusion = _confusion(truth, pixels.labels, pixels.predicted.shape[2])
+    return Weighed(weight, predictable / best, confusion, _locality(pixels, truth, confusion))
 
 
-def _start(pixels: Pixels, disputed: NDArray[np.bool_]) -> Array:
-    """Weigh by predictability, at disputed pixels and a fourth as many others."""
+def _odds(share: Array) -> Array:
+    return np.asarray(share / (1 - share))
+
+
+def _where_disputed(pixels: Pixels, disputed: NDArray[np.bool_]) -> Array:
+    """Return the predictability at disputed pixels and a fourth as many others."""
     others = np.flatnonzero(~disputed)
     # Pixels come in random order: any of them will do.
     chosen = np.concatenate([np.flatnonzero(disputed), others[: disputed.sum() // 4]])
     chosen = chosen if disputed.any() else others
-    found = predictability(Pixels(pixels.predicted[:, chosen], pixels.labels[:, chosen]))
-    return np.asarray((found / (1 - found)) ** 2 + _LEAST_START)
+    return predictability(Pixels(pixels.predicted[:, chosen], pixels.labels[:, chosen]))
 
 
 def predictability(pixels: Pixels) -> Array:
@@ -122,6 +127,21 @@ def _confusion(truth: NDArray[np.int64], labels: NDArray[np.int64], n_classes: i
     """Confusion matrices of the labels given; the identity where nothing is known."""
     counts = _counts(truth, labels, n_classes) + np.eye(n_classes)
     return np.asarray(counts / counts.sum(2, keepdims=True))
+
+
+def _locality(pixels: Pixels, truth: NDArray[np.int64], confusion: Array) -> Array:
+    """Share of the head in the mixture of head and overall row that fits the labels best.
+
+    By least squares, in which confusion matrices are measured too; 0 for a rater without labels.
+    """
+    found = np.zeros(len(confusion))
+    for rater, (head, labels) in enumerate(zip(pixels.predicted, pixels.labels, strict=True)):
+        given = labels != MISSING
+        overall = confusion[rater][truth[given]]
+        more = head[given] - overall
+        missed = np.eye(confusion.shape[1])[labels[given]] - overall
+        found[rater] = (more * missed).sum() / max((more**2).sum(), 1e-9)
+    return np.asarray(np.clip(found, 0, 1))
 
 
 def _counts(truth: NDArray[np.int64], drawn: NDArray[np.int64], n_classes: int) -> Array:

@@ -4,7 +4,7 @@ import torch
 from multirater.errors import InputError
 from multirater.nn.prism import PrismNetwork
 from multirater.nn.prism.options import PrismOptions
-from multirater.nn.segmenter import Labelled, batch_loss
+from multirater.nn.rater_network import Labelled, batch_loss
 
 
 def network(n_raters=3, n_classes=2, channels=(4, 8), ndim=2, **options):

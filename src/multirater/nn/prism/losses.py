@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import torch
 from torch import Tensor
 
 from multirater.nn.prism.fusion import fuse, thresholded
+from multirater.nn.raters import Raters
 
 WINDOW = 11
 """Side of the window that structures are compared in, unless the image is smaller."""
@@ -30,7 +29,7 @@ def dissimilarity(found: Tensor, wanted: Tensor) -> Tensor:
         return loss(found.float(), wanted.float())  # type: ignore[no-any-return]
 
 
-def shuffle_loss(confidence: Tensor, drawn: Tensor, votes: Tensor, raters: Sequence[int]) -> Tensor:
+def shuffle_loss(confidence: Tensor, drawn: Tensor, votes: Tensor, raters: Raters) -> Tensor:
     """Return by how much fusing predicted labels departs from fusing the real ones (eq. 10).
 
     Whatever the confidences, the two should give the same. They are tried with those of other

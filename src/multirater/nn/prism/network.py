@@ -1,4 +1,4 @@
-"""MrPrism as a segmenter (Algorithm 1).
+"""MrPrism as a network that learns from raters (Algorithm 1).
 
 Each recurrence: ConP segments by the confidences, DivP tells new confidences from the
 segmentation. ConP learns to agree with the label that the confidences it was given make of the
@@ -23,10 +23,10 @@ from multirater.nn.prism.fusion import as_votes, drawn_by, fuse, thresholded
 from multirater.nn.prism.losses import dissimilarity, shuffle_loss
 from multirater.nn.prism.options import PrismOptions
 from multirater.nn.prism.start import EQUAL, likelihood, random_start
-from multirater.nn.segmenter import Labelled, Outputs, RaterLoss, Segmenter
+from multirater.nn.rater_network import Labelled, Outputs, RaterLoss, RaterNetwork
 
 
-class PrismNetwork(Segmenter):
+class PrismNetwork(RaterNetwork):
     """Encoder, ConP and DivP.
 
     Args:

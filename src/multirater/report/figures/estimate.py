@@ -27,12 +27,12 @@ class Estimate:
     def n_details(self) -> int:
         """How many kinds of things it says beyond the truth."""
         said = self.predicted
-        parts = (said.confusion, said.raters, said.probability, said.recurrences)
+        parts = (said.confusion, said.raters, said.soft, said.recurrences)
         return sum(bool(part) for part in parts)
 
     def read_probability(self, space: tuple[int, ...]) -> NDArray[np.floating[Any]] | None:
         """Read class probabilities (n_classes, *space), classes in the reference's order."""
-        file = self.predicted.probability
+        file = self.predicted.soft
         return None if file is None else self.predicted.read_probability(file, space)
 
 

@@ -4,7 +4,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from multirater.nn import GlobalConfusion, LowRankConfusion, PixelConfusion
 from multirater.nn import confusion as module
-from multirater.nn.segmenter import Labelled, RaterSegmenter, batch_loss
+from multirater.nn.rater_network import ConfusionNetwork, Labelled, batch_loss
 
 HEADS = {
     "pixel": lambda n: PixelConfusion(n, 2, 4),
@@ -13,11 +13,11 @@ HEADS = {
 }
 
 
-def segmenter(kind, n_raters):
+def network(kind, n_raters):
     torch.manual_seed(0)
     backbone = torch.nn.Conv2d(1, 4, 3, padding=1)
     head = HEADS[kind](n_raters)
-    return RaterSegmenter(backbone, n_features=4, n_classes=2, ndim=2, confusion=head)
+    return ConfusionNetwork(backbone, n_features=4, n_classes=2, ndim=2, confusion=head)
 
 
 def group(raters, n_cases=1):
@@ -33,7 +33,7 @@ def step(model, groups):
 
 
 def flops(kind, n_raters, groups):
-    model = segmenter(kind, n_raters)
+    model = network(kind, n_raters)
     with FlopCounterMode(display=False) as counter:
         step(model, groups)
     return counter.get_total_flops()
@@ -68,6 +68,6 @@ def test_only_heads_of_raters_present_are_evaluated(kind, monkeypatch):
         return original(features, weight, bias)
 
     monkeypatch.setattr(module, "rater_maps", counting)
-    step(segmenter(kind, 200), [group([0, 150], n_cases=3), group([7])])
+    step(network(kind, 200), [group([0, 150], n_cases=3), group([7])])
     # Forward, group by group; backward, the other way round.
     assert evaluated == [(3, 2), (1, 1), (1, 1), (3, 2)]

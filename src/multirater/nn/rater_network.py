@@ -1,12 +1,13 @@
-"""Segmentation networks that learn from raters: what training and prediction need of them.
+"""Networks that learn from raters: what training and prediction need of them.
 
-A segmenter gives the loss of a group of cases that the same raters labelled, and for new images
-the probability of the truth and of what each rater would draw.
+A network gives the loss of a group of cases, and for new images the probability of the truth and of
+what each rater would say. Labels have a space: the pixels of an image, or none at all, `space ==
+()`, when a label is one class for the whole image. All code here serves both.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -14,8 +15,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from multirater.errors import Fault, InputError
-from multirater.nn.confusion import ConfusionHead
+from multirater.nn.confusion import ConfusionHead, GlobalConfusion
 from multirater.nn.losses import Likelihood, columns_nll, mean_trace, plain_nll
+from multirater.nn.raters import Raters, for_raters, pointwise
 
 
 @dataclass(frozen=True)
@@ -35,11 +37,12 @@ class RaterLoss:
 
 @dataclass(frozen=True)
 class Labelled:
-    """Labels of cases that the same raters labelled.
+    """Labels of a group of cases.
 
     Attributes:
         labels: (G, R, *space), -1 where missing.
-        raters: (R,), positions in the data set's raters.
+        raters: who gave them, positions in the data set's raters: (R,), the same for all cases, or,
+            of class labels, (G, R).
         truth: (G, *space), -1 where unknown; only for methods that are given it.
         class_weight: (L,), how much a label of each class counts; None for equal.
         with_confusion: False takes the labels for the truth, during warm-up.
@@ -47,7 +50,7 @@ class Labelled:
     """
 
     labels: Tensor
-    raters: Sequence[int]
+    raters: Raters
     truth: Tensor
     class_weight: Tensor | None
     with_confusion: bool
@@ -56,7 +59,7 @@ class Labelled:
 
 @dataclass(frozen=True)
 class Outputs:
-    """What a segmenter says of images.
+    """What a network says of images.
 
     Attributes:
         truth: probability (B, L, *space).
@@ -70,7 +73,7 @@ class Outputs:
     cm: Tensor | None = None
 
 
-class Segmenter(nn.Module):
+class RaterNetwork(nn.Module):
     """What every method's network can do."""
 
     def features(self, image: Tensor) -> Tensor:
@@ -82,7 +85,7 @@ class Segmenter(nn.Module):
         raise NotImplementedError
 
     def outputs(self, image: Tensor, raters: Sequence[int] = ()) -> Outputs:
-        """Predict for images (B, channels, *space)."""
+        """Predict for images (B, channels, *image space)."""
         raise NotImplementedError
 
     def steps(self, image: Tensor, raters: Sequence[int] = ()) -> list[Outputs]:
@@ -105,7 +108,15 @@ class Segmenter(nn.Module):
     @property
     def knows_raters(self) -> bool:
         """Whether the network has confusion matrices of raters."""
-        return bool(self.confusion_parameters())
+        return bool(self.confusion_parameters()) or self.matrices is not None
+
+    @property
+    def matrices(self) -> Tensor | None:
+        """One matrix per rater, (n_raters, true, observed), where they do not depend on the image.
+
+        None for networks whose matrices do, or that have none.
+        """
+        return None
 
     @property
     def followed(self) -> tuple[float, ...]:
@@ -113,39 +124,93 @@ class Segmenter(nn.Module):
         return ()
 
 
-def batch_loss(segmenter: Segmenter, image: Tensor, groups: Sequence[Labelled]) -> RaterLoss:
+def batch_parts(features: Tensor, groups: Sequence[Labelled]) -> Iterator[tuple[Tensor, Labelled]]:
+    """Yield each group of a batch with the features of its cases, which are cut without a copy.
+
+    Args:
+        features: of all cases, (B, ...).
+        groups: the labels of the first cases, then of the next, and so on: cases without labels
+            come last.
+    """
+    sizes = [len(group.labels) for group in groups]
+    parts = features.split([*sizes, len(features) - sum(sizes)])  # type: ignore[no-untyped-call]
+    yield from zip(parts, groups, strict=False)
+
+
+def batch_loss(network: RaterNetwork, image: Tensor, groups: Sequence[Labelled]) -> RaterLoss:
     """Return the mean loss over all labels of a batch, whoever gave them.
 
     Args:
-        segmenter: the network.
-        image: (B, channels, *space).
-        groups: the labels of the first cases, then of the next, and so on: cases without labels
-            come last. In this order the features are cut apart without a copy.
+        network: the network.
+        image: (B, channels, *image space).
+        groups: the labels, in the order of `batch_parts`.
     """
-    features = segmenter.features(image)
-    sizes = [len(group.labels) for group in groups]
-    parts = features.split([*sizes, len(features) - sum(sizes)])  # type: ignore[no-untyped-call]
+    features = network.features(image)
     nll, trace, truth = features.new_zeros(()), features.new_zeros(()), features.new_zeros(())
     n_labels = sum(group.labels.shape[0] * group.labels.shape[1] for group in groups)
-    for part, group, size in zip(parts, groups, sizes, strict=False):
-        loss = segmenter.loss(part, group)
-        share = size * group.labels.shape[1] / max(n_labels, 1)
+    n_cases = sum(len(group.labels) for group in groups)
+    for part, group in batch_parts(features, groups):
+        loss = network.loss(part, group)
+        share = len(part) * group.labels.shape[1] / max(n_labels, 1)
         nll, trace = nll + loss.nll * share, trace + loss.trace * share
-        truth = truth + loss.truth * (size / sum(sizes))
+        truth = truth + loss.truth * (len(part) / n_cases)
     if not groups:
         # A batch without labels still touches the network: every process takes the same steps.
         nll = features.sum() * 0.0
     return RaterLoss(nll, trace, truth)
 
 
-class RaterSegmenter(Segmenter):
+class TruthNetwork(RaterNetwork):
+    """Backbone and truth head.
+
+    Args:
+        backbone: maps images (B, channels, *image space) to features (B, n_features, *space).
+        n_features: channels of the features.
+        n_classes: classes, background included.
+        ndim: axes of the labels' space: 0 for class labels, 2 or 3 for drawings.
+    """
+
+    def __init__(self, backbone: nn.Module, *, n_features: int, n_classes: int, ndim: int) -> None:
+        super().__init__()
+        self.backbone = backbone
+        self.truth_head = pointwise(n_features, n_classes, ndim)
+
+    def features(self, image: Tensor) -> Tensor:
+        """Return the features (B, n_features, *space)."""
+        return self.backbone(image)  # type: ignore[no-any-return]
+
+    def log_truth(self, features: Tensor) -> Tensor:
+        """Return the log probability of the truth, (B, L, *space)."""
+        return functional.log_softmax(self.truth_head(features), dim=1)
+
+    def outputs(self, image: Tensor, raters: Sequence[int] = ()) -> Outputs:
+        """Predict the truth; nothing is known of raters."""
+        return Outputs(self.log_truth(self.features(image)).exp())
+
+
+def through(matrices: Tensor, truth: Tensor, raters: Sequence[int]) -> Outputs:
+    """Predict raters from the truth, by one confusion matrix each.
+
+    Args:
+        matrices: (n_raters, true, observed).
+        truth: probability (B, L, *space).
+        raters: those asked for.
+    """
+    if not raters:
+        return Outputs(truth)
+    cm = for_raters(matrices, raters, truth.ndim - 2)
+    cm = cm.expand(len(truth), *cm.shape[1:4], *truth.shape[2:])
+    return Outputs(truth, torch.einsum("bt...,brto...->bro...", truth, cm), cm)
+
+
+class ConfusionNetwork(TruthNetwork):
     """Backbone, truth head and rater head.
 
     Args:
-        backbone: maps images (B, channels, *space) to features (B, n_features, *space).
-        n_features: channels of the feature map.
+        backbone: maps images (B, channels, *image space) to features (B, n_features, *space).
+        n_features: channels of the features.
         n_classes: classes, background included.
-        ndim: 2 or 3.
+        ndim: axes of the labels' space: 0 for class labels, 2 or 3 for drawings.
         confusion: the raters; None when labels are taken for the truth.
     """
 
@@ -158,19 +223,8 @@ class RaterSegmenter(Segmenter):
         ndim: int,
         confusion: ConfusionHead | None,
     ) -> None:
-        super().__init__()
-        convolution = nn.Conv2d if ndim == 2 else nn.Conv3d
-        self.backbone = backbone
-        self.truth_head = convolution(n_features, n_classes, kernel_size=1)
+        super().__init__(backbone, n_features=n_features, n_classes=n_classes, ndim=ndim)
         self.confusion = confusion
-
-    def features(self, image: Tensor) -> Tensor:
-        """Return the feature map (B, n_features, *space)."""
-        return self.backbone(image)  # type: ignore[no-any-return]
-
-    def log_truth(self, features: Tensor) -> Tensor:
-        """Return the log probability of the truth, (B, L, *space)."""
-        return functional.log_softmax(self.truth_head(features), dim=1)
 
     def loss(self, features: Tensor, labelled: Labelled) -> RaterLoss:
         """Return likelihood of the labels and trace of the matrices."""
@@ -190,22 +244,29 @@ class RaterSegmenter(Segmenter):
         if not raters or self.confusion is None or not self.confusion.is_known:
             return Outputs(truth)
         cm = self.confusion(features, raters).exp()
-        cm = cm.expand(len(image), *cm.shape[1:4], *image.shape[2:])
+        cm = cm.expand(len(image), *cm.shape[1:4], *truth.shape[2:])
         return Outputs(truth, torch.einsum("bt...,brto...->bro...", truth, cm), cm)
 
     def confusion_parameters(self) -> list[nn.Parameter]:
         """Return the parameters of the rater head."""
         return [] if self.confusion is None else list(self.confusion.parameters())
 
+    @property
+    def matrices(self) -> Tensor | None:
+        """Those of a global head."""
+        if not isinstance(self.confusion, GlobalConfusion):
+            return None
+        return self.confusion.log_matrices(self.confusion.logits.detach()).exp()
 
-class SeparateSegmenters(Segmenter):
+
+class SeparateNetworks(RaterNetwork):
     """One network per rater, trained on their labels alone; the truth is their mean.
 
     Args:
         networks: by position in the data set's raters, each without confusion matrices.
     """
 
-    def __init__(self, networks: Sequence[RaterSegmenter]) -> None:
+    def __init__(self, networks: Sequence[ConfusionNetwork]) -> None:
         super().__init__()
         self.networks = nn.ModuleList(networks)
 
@@ -216,6 +277,7 @@ class SeparateSegmenters(Segmenter):
     def loss(self, features: Tensor, labelled: Labelled) -> RaterLoss:
         """Return the mean loss of the networks of the raters present."""
         parts = []
+        assert not isinstance(labelled.raters, Tensor)
         for position, rater in enumerate(labelled.raters):
             log_truth = self._log_truth(rater, features)
             labels = labelled.labels[:, position : position + 1]
@@ -231,5 +293,5 @@ class SeparateSegmenters(Segmenter):
 
     def _log_truth(self, rater: int, image: Tensor) -> Tensor:
         network = self.networks[rater]
-        assert isinstance(network, RaterSegmenter)
+        assert isinstance(network, ConfusionNetwork)
         return network.log_truth(network.features(image))

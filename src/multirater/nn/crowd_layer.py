@@ -1,0 +1,65 @@
+"""Crowd layer (Rodrigues & Pereira 2018): a matrix per rater behind the truth's probabilities.
+
+In the form MW: rater r says softmax(p W_r), where p are the network's class probabilities and W_r
+is any matrix, the identity to start with. W_r is not a confusion matrix: its rows are not
+normalised, and may be negative. What a rater says of a class that is certain, softmax(W_r[t]), is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from multirater.nn.losses import drawn_nll
+from multirater.nn.rater_network import Labelled, Outputs, RaterLoss, TruthNetwork
+from multirater.nn.raters import Raters, for_raters
+
+
+class CrowdLayerNetwork(TruthNetwork):
+    """Backbone, truth head and crowd layer.
+
+    Args:
+        backbone: maps images (B, channels, *image space) to features (B, n_features, *space).
+        n_features: channels of the features.
+        n_raters: raters of the data set.
+        n_classes: classes, background included.
+        ndim: axes of the labels' space: 0, 2 or 3.
+    """
+
+    def __init__(
+        self, backbone: nn.Module, *, n_features: int, n_raters: int, n_classes: int, ndim: int
+    ) -> None:
+        super().__init__(backbone, n_features=n_features, n_classes=n_classes, ndim=ndim)
+        self.weight = nn.Parameter(torch.eye(n_classes).repeat(n_raters, 1, 1))
+
+    def log_said(self, truth: Tensor, raters: Raters) -> Tensor:
+        """Return log probabilities of what raters say, (B, R, L, *space)."""
+        weight = for_raters(self.weight, raters, truth.ndim - 2)
+        return functional.log_softmax(torch.einsum("bt...,brto...->bro...", truth, weight), dim=2)
+
+    def loss(self, features: Tensor, labelled: Labelled) -> RaterLoss:
+        """Return the cross-entropy of what raters said with what they would say."""
+        log_said = self.log_said(self.log_truth(features).exp(), labelled.raters)
+        nll = drawn_nll(log_said, labelled.labels, labelled.class_weight)
+        return RaterLoss(nll, nll.new_zeros(()))
+
+    def outputs(self, image: Tensor, raters: Sequence[int] = ()) -> Outputs:
+        """Predict the truth, and raters through the layer."""
+        truth = self.log_truth(self.features(image)).exp()
+        if not raters:
+            return Outputs(truth)
+        cm = for_raters(self.matrices, raters, truth.ndim - 2)
+        cm = cm.expand(len(truth), *cm.shape[1:4], *truth.shape[2:])
+        return Outputs(truth, self.log_said(truth, raters).exp(), cm)
+
+    def confusion_parameters(self) -> list[nn.Parameter]:
+        """Return the layer's matrices."""
+        return [self.weight]
+
+    @property
+    def matrices(self) -> Tensor:
+        """What raters say of a class that is certain."""
+        return functional.softmax(self.weight.detach(), dim=-1)

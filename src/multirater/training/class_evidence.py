@@ -1,0 +1,91 @@
+"""What the class labels of a run say of its raters, beside the network's truth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multirater.fuse.rater_table import rater_table_of_tasks
+from multirater.progress import track
+from multirater.training.predictor import Predictor
+from multirater.training.trust import Evidence
+from multirater.types import MISSING, Case
+
+Counts: TypeAlias = NDArray[np.float64]
+Positions: TypeAlias = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """Class labels as a long table: positions of case, rater and class, each (n_answers,)."""
+
+    case: Positions
+    rater: Positions
+    label: Positions
+
+
+def class_evidence(
+    predictor: Predictor, cases: Sequence[Case], raters: tuple[str, ...]
+) -> Evidence:
+    """Look at class labels, case by case.
+
+    Args:
+        predictor: of the run.
+        cases: those it was trained on.
+        raters: who labelled them.
+    """
+    truth = truth_of(predictor, cases)
+    answers = answers_of(cases, raters)
+    n_classes = truth.shape[1]
+    counts = np.zeros((len(raters), n_classes, n_classes))
+    np.add.at(counts.swapaxes(1, 2), (answers.rater, answers.label), truth[answers.case])
+    if predictor.network.matrices is not None and predictor.data.raters == raters:
+        # The network's own matrices, as sure as the labels behind each row make them.
+        counts = counts.sum(2, keepdims=True) * predictor.network.matrices.double().numpy()
+    said = np.zeros((len(cases), n_classes))
+    np.add.at(said, (answers.case, answers.label), 1.0)
+    votes, answer = said.argmax(1), truth.argmax(1)
+    disputed = (said > 0).sum(1) > 1
+    has_company = said.sum(1) > 1
+    return Evidence(
+        table=rater_table_of_tasks(counts, raters, predictor.data.classes),
+        counts=counts,
+        disputed=truth[disputed].T @ said[disputed],
+        votes=_pairs(votes, answer, n_classes),
+        changed=(votes != answer).astype(float),
+        disputed_share=float(disputed[has_company].mean()) if has_company.any() else float("nan"),
+        cases=tuple(case.name for case in cases),
+        raters=raters,
+        classes=predictor.data.classes,
+        weights=predictor.network.followed,
+        of_classes=True,
+    )
+
+
+def truth_of(predictor: Predictor, cases: Sequence[Case]) -> Counts:
+    """Return the network's class probabilities, (n_cases, n_classes)."""
+    found = track(predictor.of_cases(cases, lambda _: ()), "looking at cases", len(cases))
+    return np.stack([each.prediction.probability.astype(float) for each in found])
+
+
+def answers_of(cases: Sequence[Case], raters: Sequence[str]) -> Answers:
+    """List the labels that raters gave; those of raters not asked for are left out."""
+    place = {rater: position for position, rater in enumerate(raters)}
+    rows = [
+        (number, place[rater], int(case.read_label(rater).array))
+        for number, case in enumerate(cases)
+        for rater in case.labels
+        if rater in place
+    ]
+    given = [row for row in rows if row[2] != MISSING]
+    return Answers(*np.array(given, dtype=np.int64).reshape(-1, 3).T)
+
+
+def _pairs(first: Positions, second: Positions, n_classes: int) -> Counts:
+    """Count pairs of classes, (n_classes, n_classes)."""
+    cells = np.bincount(first * n_classes + second, minlength=n_classes**2)
+    return cells.reshape(n_classes, n_classes).astype(float)

@@ -1,0 +1,82 @@
+"""When the rounds of EM methods end, and the counting that ends them.
+
+The epochs are dealt out to a few rounds: the gradient steps of a round must suffice to learn its
+posterior (Tanno 2019, Fig. 5).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import lightning
+import torch
+from lightning.pytorch.callbacks import Callback
+from torch.utils.data import DataLoader
+
+from multirater.nn.em import EMNetwork
+from multirater.training.batches import BatchOrder, collate
+from multirater.training.data import RaterData
+from multirater.training.module import RaterModule
+
+ROUNDS = 5
+
+
+def ends_round(epoch: int, epochs: int) -> bool:
+    """Whether a round ends with an epoch, counted from 0.
+
+    Example:
+        >>> [epoch for epoch in range(15) if ends_round(epoch, 15)]
+        [2, 5, 8, 11, 14]
+    """
+    return (epoch + 1) * ROUNDS // epochs > epoch * ROUNDS // epochs
+
+
+class EndRounds(Callback):
+    """Counts the labels of all training cases at the end of each round.
+
+    Every process does so for itself, from the same cases: they arrive at the same matrices.
+    """
+
+    def on_train_batch_end(
+        self,
+        trainer: lightning.Trainer,
+        module: lightning.LightningModule,
+        outputs: Any,
+        batch: Any,
+        batch_idx: int,
+    ) -> None:
+        """Look whether the epoch's last step is done: held-out cases are looked at after it."""
+        assert isinstance(module, RaterModule)
+        is_last = batch_idx + 1 == trainer.num_training_batches
+        is_end = is_last and ends_round(module.current_epoch, module.config.epochs)
+        if not is_end or not isinstance(module.network, EMNetwork):
+            return
+        data = trainer.datamodule  # type: ignore[attr-defined]
+        assert isinstance(data, RaterData)
+        module.network.take_counts(count_labels(module, data))
+
+
+@torch.no_grad()
+def count_labels(module: RaterModule, data: RaterData) -> torch.Tensor:
+    """Count the labels of all training cases as the network sees them, (n_raters, L, L).
+
+    Args:
+        module: of an EM network.
+        data: with the training cases.
+    """
+    network = module.network
+    assert isinstance(network, EMNetwork)
+    samples = data.training
+    order = BatchOrder(len(samples), module.config.batch_size, seed=0, shuffle=False)
+    order.set_epoch(module.current_epoch)
+    counts = torch.zeros_like(network.cm)
+    was_training = network.training
+    network.eval()
+    loader = DataLoader(samples, batch_sampler=order, collate_fn=collate)
+    for batch in loader:
+        moved = batch.to(module.device)
+        features = network.features(moved.image)
+        for part, labelled in module.labelled_parts(features, moved):
+            counts += network.counts(part, labelled)
+    network.train(was_training)
+    return counts

@@ -1,0 +1,159 @@
+"""What every network of raters promises, for drawings and for class labels."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from torch import nn
+
+from multirater.nn.agg_net import AggregationNetwork
+from multirater.nn.bootstrap import BootstrapNetwork
+from multirater.nn.confusion import RaterConfusion
+from multirater.nn.crowd_layer import CrowdLayerNetwork
+from multirater.nn.em import EMNetwork, GeneralizedEM, ModelBootstrappedEM
+from multirater.nn.max_mig import MaxMigNetwork
+from multirater.nn.rater_network import ConfusionNetwork, Labelled, batch_loss
+from multirater.nn.weighted_doctors import WeightedDoctorNet
+
+N_RATERS, N_CLASSES, N_FEATURES = 4, 3, 5
+
+
+def confusion_network(backbone, *, n_raters, n_classes, ndim, **sizes):
+    head = RaterConfusion(n_raters, n_classes)
+    return ConfusionNetwork(backbone, n_classes=n_classes, ndim=ndim, confusion=head, **sizes)
+
+
+def bootstrap(backbone, *, n_raters, **sizes):
+    return BootstrapNetwork(backbone, **sizes)
+
+
+NETWORKS = {
+    "cm": confusion_network,
+    "gem": GeneralizedEM,
+    "mbem": ModelBootstrappedEM,
+    "wdn": WeightedDoctorNet,
+    "crowd-layer": CrowdLayerNetwork,
+    "agg-net": AggregationNetwork,
+    "max-mig": MaxMigNetwork,
+    "soft-bootstrap": bootstrap,
+}
+SPACES = {"classes": (), "2d": (4, 3), "3d": (2, 3, 2)}
+
+every_network = pytest.mark.parametrize("name", NETWORKS)
+every_space = pytest.mark.parametrize("space", SPACES.values(), ids=SPACES.keys())
+
+
+def network(name, space=(), n_raters=N_RATERS):
+    """Weights away from the start, so that symmetry hides nothing."""
+    torch.manual_seed(0)
+    backbone = nn.Linear(2, N_FEATURES) if not space else _convolution(len(space))
+    sizes = {"n_features": N_FEATURES, "n_raters": n_raters, "n_classes": N_CLASSES}
+    made = NETWORKS[name](backbone, ndim=len(space), **sizes)
+    with torch.no_grad():
+        for parameter in made.parameters():
+            parameter += torch.randn(parameter.shape) * 0.3
+    if isinstance(made, EMNetwork):
+        made.take_counts(torch.rand(n_raters, N_CLASSES, N_CLASSES) + torch.eye(N_CLASSES))
+    return made
+
+
+def _convolution(ndim):
+    return (nn.Conv2d if ndim == 2 else nn.Conv3d)(2, N_FEATURES, 3, padding=1)
+
+
+def labelled(space, raters=(2, 0), n_cases=6):
+    """Labels of two raters per case; of classes, each case has its own."""
+    generator = torch.Generator().manual_seed(1)
+    labels = torch.randint(-1, N_CLASSES, (n_cases, 2, *space), generator=generator)
+    labels[0] = 1
+    who = list(raters) if space else torch.tensor([list(raters)] * n_cases)
+    return Labelled(labels, who, torch.full((n_cases, *space), -1), None, True, "marginal")
+
+
+def total(made, image, groups):
+    loss = batch_loss(made, image, groups)
+    return loss.nll + loss.truth + 0.01 * loss.trace
+
+
+@every_space
+@every_network
+def test_outputs_are_probabilities(name, space):
+    made = network(name, space).eval()
+    found = made.outputs(torch.randn(2, 2, *space), [3, 1])
+    assert found.truth.shape == (2, N_CLASSES, *space)
+    sums = [found.truth.sum(1)]
+    if found.drawn is not None:
+        assert found.drawn.shape == (2, 2, N_CLASSES, *space)
+        sums.append(found.drawn.sum(2))
+    if found.cm is not None:
+        assert found.cm.shape == (2, 2, N_CLASSES, N_CLASSES, *space)
+        sums.append(found.cm.sum(3))
+    for each in sums:
+        assert torch.allclose(each, torch.ones_like(each), atol=1e-4)
+    assert (made.matrices is not None) == (found.cm is not None)
+
+
+@every_space
+@every_network
+def test_a_step_lowers_the_loss(name, space):
+    made, image, group = network(name, space), torch.randn(6, 2, *space), labelled(space)
+    optimizer = torch.optim.Adam(made.parameters(), lr=1e-3)
+    before = total(made, image, [group])
+    for _ in range(20):
+        optimizer.zero_grad()
+        total(made, image, [group]).backward()
+        optimizer.step()
+    assert torch.isfinite(before)
+    assert float(total(made, image, [group]).detach()) < float(before.detach())
+
+
+@every_network
+def test_classes_are_images_of_one_pixel(name):
+    """The flat form of class labels gives the loss of the same labels drawn on a pixel each."""
+    flat, drawn = network(name), network(name, (1, 1))
+    state = flat.state_dict()
+    with torch.no_grad():
+        for key, value in drawn.state_dict().items():
+            if "backbone" in key or "before.0" in key:
+                if value.ndim > 1:
+                    value.zero_()
+                    value[:, :, 1, 1] = state[key]
+                else:
+                    value.copy_(state[key])
+            else:
+                value.copy_(state[key].reshape(value.shape))
+    image, group = torch.randn(6, 2), labelled(())
+    on_pixels = Labelled(
+        group.labels[..., None, None], [2, 0], group.truth[:, None, None], None, True, "marginal"
+    )
+    one = batch_loss(flat, image, [group])
+    other = batch_loss(drawn, image[..., None, None], [on_pixels])
+    for part in ("nll", "truth", "trace"):
+        found, expected = (torch.as_tensor(getattr(each, part)).item() for each in (one, other))
+        assert found == pytest.approx(expected, abs=1e-5)
+
+
+@every_space
+@every_network
+def test_missing_labels_count_for_nothing(name, space):
+    made, image, group = network(name, space).eval(), torch.randn(6, 2, *space), labelled(space)
+    without = group.labels.clone()
+    without[:, 1] = -1
+    alone = Labelled(
+        without[:, :1],
+        group.raters[:, :1] if not space else group.raters[:1],
+        *(group.truth, None, True, "marginal"),
+    )
+    padded = replace(group, labels=without)
+    one, other = (total(made, image, [each]) for each in (alone, padded))
+    assert float(one.detach()) == pytest.approx(float(other.detach()), rel=1e-4)
+
+
+@every_network
+def test_nothing_but_the_raters_present_changes(name):
+    made, group = network(name, n_raters=6), labelled(())
+    total(made, torch.randn(6, 2), [group]).backward()
+    for parameter in made.confusion_parameters():
+        if parameter.grad.ndim == 3:
+            touched = parameter.grad.flatten(1).abs().sum(1) > 0
+            assert touched.tolist() == [True, False, True, False, False, False]

@@ -1,0 +1,37 @@
+import torch
+from torch import nn
+
+from multirater.nn.max_mig import MaxMigNetwork, information_gain
+from multirater.nn.rater_network import Labelled
+
+
+def test_the_gain_is_the_mean_over_all_pairs():
+    torch.manual_seed(0)
+    one, other = torch.rand(7, 3).softmax(1), torch.rand(7, 3).softmax(1)
+    prior = torch.tensor([0.2, 0.3, 0.5])
+    ratio = torch.einsum("ic,jc,c->ij", one, other, 1 / prior)
+    same = ratio.diagonal()
+    different = (ratio.sum() - same.sum()) / (7 * 6)
+    expected = (1 + same.log()).mean() - different
+    assert torch.allclose(information_gain(one, other, prior), expected)
+
+
+def test_the_gain_is_largest_when_both_say_the_same_and_all_classes():
+    truth, prior = torch.eye(3).repeat(4, 1), torch.full((3,), 1 / 3)
+    agree = information_gain(truth, truth, prior)
+    assert agree > information_gain(truth, truth.roll(1, 0) * 0.98 + 0.01, prior)
+    constant = torch.tensor([[1.0, 0.0, 0.0]]).expand(12, 3)
+    assert agree > information_gain(constant, constant, prior)
+
+
+def test_the_prior_follows_the_labels_in_training_only():
+    made = MaxMigNetwork(nn.Identity(), n_features=2, n_raters=1, n_classes=2, ndim=0)
+    unknown = torch.full((4,), -1)
+    group = Labelled(
+        torch.ones(4, 1, dtype=torch.long),
+        *(torch.zeros(4, 1, dtype=torch.long), unknown, None, True, "marginal"),
+    )
+    made.eval().loss(torch.randn(4, 2), group)
+    assert made.prior.tolist() == [0.5, 0.5]
+    made.train().loss(torch.randn(4, 2), group)
+    assert made.prior[1] > 0.5
