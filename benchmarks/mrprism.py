@@ -17,8 +17,7 @@ from __future__ import annotations
 import os
 import tempfile
 import warnings
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import multirater
-from grid import Job, grid_arguments, run_grid
+from grid import Job, grid_arguments, records_of, run_grid
 from mrprism_report import write_report
 from multirater import fuse
 from multirater.evaluation.soft_scores import shares
@@ -36,7 +35,7 @@ from multirater.simulate import simulate_dataset
 from multirater.training import TrainConfig, train
 from multirater.training.posterior import NetworkFuser
 from multirater.training.predictor import Predictor
-from multirater.types import Case, Dataset
+from multirater.types import Case, Dataset, Labels
 
 DATA = "MULTIRATER_BRAIN_GROWTH"
 """Environment variable by which the runs know the folder of the data."""
@@ -92,8 +91,8 @@ QUICK = Sizes(epochs=8, seeds=1, folds=0, digits=(60, 20))
 
 def all_jobs(sizes: Sizes) -> list[Job]:
     """Every run once, the tables' most important first."""
-    splits = [*(f"seed {n}" for n in range(sizes.seeds)), *(f"fold {n}" for n in range(sizes.folds))]
-    of_seeds = splits[: sizes.seeds]
+    of_seeds = [f"seed {number}" for number in range(sizes.seeds)]
+    splits = [*of_seeds, *(f"fold {number}" for number in range(sizes.folds))]
     plain = {"epochs": sizes.epochs}
     jobs: list[Job] = [
         {"data": "brain", "method": name, "split": split, **plain}
@@ -188,9 +187,8 @@ def prediction_scores(predictor: Predictor, tested: Dataset) -> dict[str, Any]:
         wanted = wanted_of(case)
         soft.append([soft_dice_score(wanted, step[1]) for step in steps])
         labels = [step.argmax(0) for step in steps]
-        hard.append(
-            [[dice_score(case.read_label(rater).array, label) for label in labels] for rater in tested.raters]
-        )
+        drawn = [case.read_label(rater).array for rater in tested.raters]
+        hard.append([[dice_score(each, label) for label in labels] for each in drawn])
     by_step = np.mean(soft, axis=0)
     found: dict[str, Any] = {"soft Dice": float(by_step[-1]), "steps": by_step.tolist()}
     found["raters"] = np.mean(hard, axis=0).tolist()
@@ -249,13 +247,15 @@ def fusion_scores(fuser: NetworkFuser | None, tested: Dataset, name: str) -> dic
             continue
         for out in range(len(labels.raters)):
             kept = [number for number in range(len(labels.raters)) if number != out]
-            rest = labels.select(kept)
+            rest = Labels(
+                labels.array[kept], tuple(labels.raters[n] for n in kept), labels.geometry
+            )
             label = fused(fuser, case, rest, name).argmax(0)
             scores.append(dice_score(labels.array[out], label))
     return {f"fusion {name}": float(np.mean(scores))}
 
 
-def fused(fuser: NetworkFuser | None, case: Case, labels: Any, name: str) -> NDArray[Any]:
+def fused(fuser: NetworkFuser | None, case: Case, labels: Labels, name: str) -> NDArray[Any]:
     """Class probabilities fused of labels."""
     if fuser is not None:
         return np.asarray(fuser(case, labels).probability)
@@ -265,20 +265,17 @@ def fused(fuser: NetworkFuser | None, case: Case, labels: Any, name: str) -> NDA
 
 def main() -> None:
     """Run what has not been run, and write the tables."""
-    arguments = grid_arguments(__doc__.splitlines()[0], "mrprism", options=_options)
-    sizes = QUICK if arguments.quick else FULL
-    if arguments.data is not None:
-        os.environ[DATA] = str(arguments.data.resolve())
-    jobs = all_jobs(sizes)
-    if not arguments.report:
+    arguments = grid_arguments(__doc__.splitlines()[0], "mrprism")
+    jobs = all_jobs(QUICK if arguments.quick else FULL)
+    if arguments.report:
+        records = records_of(jobs, arguments.results)
+    else:
         if arguments.data is None:
             raise SystemExit("--data: name the folder of qubiq_brain_growth_39x7.npz")
-        run_grid(work, jobs, arguments.results, processes=arguments.jobs)
-    print(write_report(jobs, arguments.results, asdict(sizes)))
-
-
-def _options(parser: Any) -> None:
-    parser.add_argument("--data", type=Path, help="folder of qubiq_brain_growth_39x7.npz")
+        os.environ[DATA] = str(arguments.data.resolve())
+        records = run_grid(work, jobs, arguments.results, processes=arguments.jobs)
+    path = write_report(records, len(jobs), arguments)
+    print(path.read_text(encoding="utf-8"))
 
 
 if __name__ == "__main__":

@@ -156,7 +156,7 @@ def batch_loss(network: RaterNetwork, image: Tensor, groups: Sequence[Labelled])
         truth = truth + loss.truth * (len(part) / n_cases)
     if not groups:
         # A batch without labels still touches the network: every process takes the same steps.
-        nll = features.sum() * 0.0
+        nll = torch.stack([each.sum() for each in network.parameters()]).sum() * 0.0
     return RaterLoss(nll, trace, truth)
 
 
