@@ -25,6 +25,10 @@ def test_equal_maps_of_any_size_have_none_and_unequal_ones_some(space):
     assert float(dissimilarity(maps, 1 - maps)) > 0.01
 
 
+def draws():
+    return torch.Generator().manual_seed(0)
+
+
 def confident(n_raters):
     return likelihood(torch.linspace(0.2, 0.9, n_raters).reshape(1, n_raters, 1, 1), 2)
 
@@ -38,8 +42,8 @@ def test_shuffling_finds_nothing_wrong_with_labels_foretold():
     torch.manual_seed(0)
     labels = torch.randint(0, 2, (1, 4, 6, 6))
     votes = as_votes(labels, 2)
-    right = shuffle_loss(confident(4), drawn_as(labels, 0.9), votes, range(4))
-    wrong = shuffle_loss(confident(4), drawn_as(1 - labels, 0.9), votes, range(4))
+    right = shuffle_loss(confident(4), drawn_as(labels, 0.9), votes, range(4), draws())
+    wrong = shuffle_loss(confident(4), drawn_as(1 - labels, 0.9), votes, range(4), draws())
     assert right < wrong
 
 
@@ -48,7 +52,7 @@ def test_shuffling_teaches_what_raters_draw_and_leaves_confidences_alone():
     labels = torch.randint(0, 2, (1, 3, 4, 4))
     confidence = confident(3).requires_grad_()
     drawn = drawn_as(1 - labels, 0.7).requires_grad_()
-    shuffle_loss(confidence, drawn, as_votes(labels, 2), range(3)).backward()
+    shuffle_loss(confidence, drawn, as_votes(labels, 2), range(3), draws()).backward()
     assert confidence.grad is None
     towards = -drawn.grad * (as_votes(labels, 2) - as_votes(1 - labels, 2))
     assert towards.sum() > 0
@@ -60,5 +64,5 @@ def test_pixels_without_labels_do_not_count():
     labels[..., 2:] = -1
     drawn = torch.rand(1, 2, 1, 4, 4)
     drawn = torch.cat([drawn, 1 - drawn], dim=2).requires_grad_()
-    shuffle_loss(confident(2), drawn, as_votes(labels, 2), range(2)).backward()
+    shuffle_loss(confident(2), drawn, as_votes(labels, 2), range(2), draws()).backward()
     assert (drawn.grad[..., 2:] == 0).all()

@@ -124,3 +124,14 @@ def test_volumes_are_refused_with_a_way_out():
 def test_options_out_of_range_are_refused(wrong):
     with pytest.raises(InputError, match="from 0 to 4"):
         PrismOptions(**wrong)
+
+
+def test_what_is_drawn_goes_on_after_a_stop():
+    image, labels = torch.randn(2, 1, 16, 16), torch.randint(0, 2, (2, 3, 16, 16))
+    whole, broken = network(calibration="both"), network(calibration="both")
+    first = [float(total(whole.loss(image, group(labels, range(3)))).detach()) for _ in range(2)]
+    assert first[0] != first[1]
+    broken.loss(image, group(labels, range(3)))
+    resumed = network(calibration="both")
+    resumed.load_state_dict(broken.state_dict())
+    assert float(total(resumed.loss(image, group(labels, range(3)))).detach()) == first[1]

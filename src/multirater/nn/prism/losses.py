@@ -29,7 +29,9 @@ def dissimilarity(found: Tensor, wanted: Tensor) -> Tensor:
         return loss(found.float(), wanted.float())  # type: ignore[no-any-return]
 
 
-def shuffle_loss(confidence: Tensor, drawn: Tensor, votes: Tensor, raters: Raters) -> Tensor:
+def shuffle_loss(
+    confidence: Tensor, drawn: Tensor, votes: Tensor, raters: Raters, generator: torch.Generator
+) -> Tensor:
     """Return by how much fusing predicted labels departs from fusing the real ones (eq. 10).
 
     Whatever the confidences, the two should give the same. They are tried with those of other
@@ -41,13 +43,14 @@ def shuffle_loss(confidence: Tensor, drawn: Tensor, votes: Tensor, raters: Rater
         drawn: probability of what the present raters draw, (B, P, L, H, W).
         votes: what they drew, (B, P, L, H, W), zero where missing.
         raters: (P,), positions of those present.
+        generator: draws the other raters.
     """
     labelled = votes.sum(2, keepdim=True)
     predicted = thresholded(drawn) * labelled
     n_pixels = labelled.any(1).sum().clamp(min=1)
     losses = []
     for _ in range(N_SHUFFLES):
-        others = torch.randperm(confidence.shape[1], device=confidence.device)[list(raters)]
+        others = torch.randperm(confidence.shape[1], generator=generator)[list(raters)]
         shuffled = confidence[:, others].detach()
         wanted = fuse(shuffled, votes).exp()
         per_pixel = -(wanted * fuse(shuffled, predicted)).sum(1)

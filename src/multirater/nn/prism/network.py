@@ -38,6 +38,8 @@ class PrismNetwork(RaterNetwork):
         options: what can be chosen.
     """
 
+    next_draw: Tensor
+
     def __init__(
         self,
         *,
@@ -68,6 +70,9 @@ class PrismNetwork(RaterNetwork):
             integration=self.options.integration,
         )
         self.divp = DivP(n_raters, n_classes)
+        # What is drawn follows from this number, kept with the weights: processes that share a
+        # batch draw the same, and a resumed run draws what an unbroken one would have drawn.
+        self.register_buffer("next_draw", torch.randint(2**31, ()))
 
     @property
     def knows_raters(self) -> bool:
@@ -84,7 +89,8 @@ class PrismNetwork(RaterNetwork):
         The likelihood is that of the raters' labels under the last DivP: what chooses the epoch.
         """
         votes = as_votes(labelled.labels, self.n_classes)
-        start = self._start(features)
+        generator = self._generator()
+        start = self._start(features, generator)
         wanted = fuse(self._of(start, labelled), votes).exp()
         pyramid, confidence, losses = self._pyramid(features), start, []
         for _ in range(self.options.recurrences + 1):
@@ -96,7 +102,7 @@ class PrismNetwork(RaterNetwork):
                 self._distance_to_label(log_truth, wanted.detach(), votes),
                 _disagreement(agreed, log_truth.detach().exp(), votes),
                 self.options.calibration_weight
-                * self._calibration_loss(confidence, log_drawn, votes, labelled),
+                * self._calibration_loss(confidence, log_drawn, votes, labelled, generator),
             ]
             confidence, wanted = confidence.detach(), agreed
         nll = drawn_nll(log_drawn.detach(), labelled.labels, labelled.class_weight)
@@ -128,12 +134,18 @@ class PrismNetwork(RaterNetwork):
         log_truth = self._segment(self._pyramid(image), log_likelihood, image)
         return self._outputs(log_truth, raters)
 
-    def _start(self, image: Tensor) -> Tensor:
+    def _generator(self) -> torch.Generator:
+        generator = torch.Generator().manual_seed(int(self.next_draw))
+        if self.training:
+            self.next_draw += 1
+        return generator
+
+    def _start(self, image: Tensor, generator: torch.Generator) -> Tensor:
         """Return log-likelihoods to start from: random in training, equal for all otherwise."""
         if not self.training:
             return self._equal_start(image)
-        drawn = random_start(self.n_raters, image.shape[2:], image.device)
-        return likelihood(drawn, self.n_classes)
+        drawn = random_start(self.n_raters, image.shape[2:], generator)
+        return likelihood(drawn.to(image.device), self.n_classes)
 
     def _equal_start(self, image: Tensor) -> Tensor:
         equal = image.new_full((1, self.n_raters, *image.shape[2:]), EQUAL)
@@ -186,11 +198,18 @@ class PrismNetwork(RaterNetwork):
         return fuse(of_present, votes).exp()
 
     def _calibration_loss(
-        self, confidence: Tensor, log_drawn: Tensor, votes: Tensor, labelled: Labelled
+        self,
+        confidence: Tensor,
+        log_drawn: Tensor,
+        votes: Tensor,
+        labelled: Labelled,
+        generator: torch.Generator,
     ) -> Tensor:
         total = log_drawn.new_zeros(())
         if self.options.calibration != "multi-head":
-            total = total + shuffle_loss(confidence, log_drawn.exp(), votes, labelled.raters)
+            total = total + shuffle_loss(
+                confidence, log_drawn.exp(), votes, labelled.raters, generator
+            )
         if self.options.calibration != "shuffle":
             total = total + drawn_nll(log_drawn, labelled.labels, labelled.class_weight)
         return total

@@ -43,13 +43,13 @@ def likelihood(confidence: Tensor, n_classes: int) -> Tensor:
     return (known * right + (1 - known) / n_classes).log()
 
 
-def random_start(n_raters: int, space: Sequence[int], device: torch.device) -> Tensor:
+def random_start(n_raters: int, space: Sequence[int], generator: torch.Generator) -> Tensor:
     """Draw confidences (1, R, H, W), the same for a whole batch: a mean per rater, and noise.
 
     The noise differs from patch to patch, not from pixel to pixel: else the label fused of raters
     who contradict each other would be so grainy that no segmentation could follow it.
     """
-    mean = torch.empty(1, n_raters, 1, 1, device=device).uniform_(LEAST, MOST)
+    mean = torch.rand(1, n_raters, 1, 1, generator=generator) * (MOST - LEAST) + LEAST
     grid = [min(GRID, size) for size in space]
-    noise = torch.randn(1, n_raters, *grid, device=device) * SPREAD
+    noise = torch.randn(1, n_raters, *grid, generator=generator) * SPREAD
     return (mean + functional.interpolate(noise, size=list(space))).clamp(0, 1)
