@@ -13,12 +13,24 @@ from multirater.cli import recipes
 from multirater.cli.verb import verb
 from multirater.io import recipes as importers
 
+NAMES = (
+    "mnist",
+    "ms-lesion",
+    "brats",
+    "lidc-crops",
+    "cityscapes",
+    "les-av",
+    "qubiq",
+    "refuge",
+    "riga",
+)
+
 
 @pytest.fixture
 def run(monkeypatch):
     """Run a handler with words; its output."""
     app = typer.Typer()
-    for name in ("mnist", "ms-lesion", "brats", "lidc-crops", "cityscapes", "les-av"):
+    for name in NAMES:
         app.command(name)(verb(getattr(recipes, name.replace("-", "_"))))
 
     def call(*words):
@@ -41,9 +53,7 @@ def test_mnist_from_files_to_a_data_set(run, tmp_path):
     assert len((tmp_path / "data" / "manifest.csv").read_text().splitlines()) == 1 + 3 + 1
 
 
-@pytest.mark.parametrize(
-    "name", ["mnist", "ms-lesion", "brats", "lidc-crops", "cityscapes", "les-av"]
-)
+@pytest.mark.parametrize("name", NAMES)
 def test_faults_end_with_status_2_and_a_word(run, tmp_path, name):
     result = run(name, tmp_path / "nowhere", "-o", tmp_path / "data")
     assert result.exit_code == 2
@@ -64,6 +74,10 @@ def test_faults_end_with_status_2_and_a_word(run, tmp_path, name):
         (["cityscapes"], {"masks": None, "shrink": 1, "overwrite": False}),
         (["cityscapes", "--masks", "174", "--shrink", "8"], {"masks": 174, "shrink": 8}),
         (["les-av", "--seed", "3"], {"seed": 3, "overwrite": False}),
+        (["qubiq"], {"task": "brain-growth", "structure": 1, "overwrite": False}),
+        (["qubiq", "--task", "prostate", "--structure", "2"], {"task": "prostate", "structure": 2}),
+        (["refuge", "--overwrite"], {"overwrite": True}),
+        (["riga"], {"overwrite": False}),
     ],
 )
 def test_options_reach_the_function(run, monkeypatch, words, expected):

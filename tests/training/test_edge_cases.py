@@ -117,7 +117,7 @@ def test_a_batch_without_any_label_changes_no_weight(tmp_path):
         assert torch.equal(value, last["state_dict"][key])
 
 
-@pytest.mark.parametrize("method", ["auto", "cm", "prob-unet", "separate"])
+@pytest.mark.parametrize("method", ["auto", "cm", "prob-unet", "separate", "prism", "luw"])
 def test_batches_of_one(tmp_path, method):
     data = study(n_cases=5)
     run = train(data, tmp_path / "run", config(method=method, batch_size=1))
@@ -129,6 +129,52 @@ def test_runs_of_few_steps(tmp_path, n_steps):
     data = study(n_cases=n_steps)
     run = train(data, tmp_path / "run", config(epochs=1, batch_size=1, validation=0.0))
     assert np.isfinite(pd.read_csv(run.folder / "curves.csv")["train_nll"]).all()
+
+
+@pytest.mark.parametrize("method", ["prism", "mrnet", "luw", "label-sampling"])
+def test_one_label_per_image_and_pixels_left_out(tmp_path, method):
+    rng = np.random.default_rng(0)
+    labels = np.full((6, 3, 13, 10), -1)
+    for case in range(6):
+        labels[case, case % 3] = rng.integers(-1, 2, (13, 10))
+    images = rng.normal(size=(6, 1, 13, 10)).astype(np.float32)
+    data = dataset_from_arrays(labels, images=images)
+    run = train(data, tmp_path / "run", config(method=method))
+    assert np.isfinite(run.best_nll)
+    predict(tmp_path / "run", data, tmp_path / "out", raters=True)
+    assert all(label.shape == (13, 10) for label in predicted_arrays(tmp_path / "out").values())
+
+
+@pytest.mark.parametrize("method", ["separate", "prism"])
+def test_batches_without_labels_among_others(tmp_path, method):
+    data = study(n_cases=5)
+    silent = tuple(
+        replace(case, labels={}, truth=case.labels["rater 1"]) if number % 2 else case
+        for number, case in enumerate(data)
+    )
+    run = train(
+        replace(data, cases=silent),
+        tmp_path / "run",
+        config(method=method, batch_size=1, validation=0.0),
+    )
+    assert np.isfinite(pd.read_csv(run.folder / "curves.csv")["train_nll"]).all()
+
+
+def test_prism_fuses_labels_by_what_it_learned(tmp_path):
+    data = study(n_raters=3, raters=["anna", "bert", "clara"])
+    train(data, tmp_path / "run", config(method="prism", epochs=1))
+    fused = fuse_by_network(tmp_path / "run", data, tmp_path / "fused", probability=True)
+    assert (tmp_path / "fused/manifest.csv").exists()
+    assert list(fused.raters.index) == ["anna", "bert", "clara"]
+
+
+def test_prism_sends_volumes_through_slice_by_slice(tmp_path):
+    data = study(n_cases=3, space=(4, 9, 10))
+    with pytest.raises(InputError, match="--view slices"):
+        train(data, tmp_path / "volumes", config(method="prism", epochs=1))
+    train(data, tmp_path / "run", config(method="prism", view="slices", epochs=1))
+    image = data[0].read_image().array
+    assert Predictor(tmp_path / "run").recurrences(image).shape == (4, 2, 4, 9, 10)
 
 
 def test_a_last_batch_of_one(tmp_path):
@@ -148,7 +194,9 @@ def test_a_class_that_no_rater_used(tmp_path, changes):
     assert np.isfinite(read_image(tmp_path / "out/confusion/rater 1/0.tif").array).all()
 
 
-@pytest.mark.parametrize("method", ["cm", "mode", "staple", "spatial-staple", "separate"])
+@pytest.mark.parametrize(
+    "method", ["cm", "mode", "staple", "spatial-staple", "separate", "prism", "mrnet", "luw"]
+)
 def test_one_rater_only(tmp_path, method):
     data = study(n_raters=1)
     run = train(data, tmp_path / "run", config(method=method))

@@ -132,6 +132,8 @@ def test_the_best_checkpoint_is_the_one_with_the_lowest_held_out_loss(run_folder
     [
         ("masks", "cm"),
         ("masks", "coarse"),
+        ("masks", "prism"),
+        ("masks", "mrnet"),
         ("classes", "cm"),
         ("classes", "gem"),
         ("classes", "agg-net"),
@@ -166,6 +168,45 @@ def test_an_interrupted_run_arrives_at_the_same_weights(
     assert states[0].keys() == states[1].keys()
     for key, value in states[0].items():
         assert torch.equal(value, states[1][key]), key
+
+
+def test_options_of_a_method_are_kept_and_checked(data, tmp_path):
+    config = TrainConfig(method="prism", options={"recurrences": "1"}, **{**SMALL, "epochs": 1})
+    train(data, tmp_path / "run", config)
+    predictor = Predictor(tmp_path / "run")
+    assert predictor.config.options == {"recurrences": "1"}
+    assert len(predictor.recurrences(data[0].read_image().array)) == 2
+    for method, options, expected in (
+        ("prism", {"recurrences": 9}, "from 0 to 4"),
+        ("prism", {"colour": "red"}, "no option 'colour'"),
+        ("mean", {"recurrences": 1}, "it has no options"),
+    ):
+        with pytest.raises(InputError, match=expected):
+            train(data, tmp_path / "other", TrainConfig(method=method, options=options, **SMALL))
+    assert not (tmp_path / "other").exists()
+
+
+@pytest.mark.parametrize("method", ["prism", "mrnet"])
+def test_given_confidences_are_followed(data, tmp_path, method):
+    train(data, tmp_path / "run", TrainConfig(method=method, **{**SMALL, "epochs": 1}))
+    image = data[0].read_image().array
+    own = Predictor(tmp_path / "run")(image).probability
+    told = Predictor(tmp_path / "run", confidences={"over": 0.9})(image).probability
+    assert told.shape == own.shape
+    assert not np.allclose(told, own)
+    with pytest.raises(InputError, match="confidence in 'nobody'"):
+        Predictor(tmp_path / "run", confidences={"nobody": 0.5})
+    with pytest.raises(InputError, match="0 to 1"):
+        Predictor(tmp_path / "run", confidences={"over": 1.5})
+    with pytest.raises(InputError, match="one of them"):
+        predict(
+            tmp_path / "run", data, tmp_path / "out", recurrences=True, confidences={"over": 0.5}
+        )
+
+
+def test_methods_that_follow_no_confidences_say_so(data, run_folder):
+    with pytest.raises(InputError, match="prism or mrnet"):
+        Predictor(run_folder, confidences={"over": 0.9})(data[0].read_image().array)
 
 
 def test_resume_goes_on_from_the_last_epoch_even_if_it_was_not_the_best(
@@ -286,7 +327,13 @@ def test_same_seed_same_weights_other_seed_others(studies, tmp_path, kind):
 
 @pytest.mark.parametrize(
     ("kind", "method"),
-    [("masks", "cm"), ("masks", "coarse"), ("classes", "cm"), ("classes", "agg-net")],
+    [
+        ("masks", "cm"),
+        ("masks", "coarse"),
+        ("masks", "prism"),
+        ("classes", "cm"),
+        ("classes", "agg-net"),
+    ],
 )
 def test_two_processes_take_the_same_steps_as_one(studies, tmp_path, kind, method):
     data = one_label_each(studies[kind]) if kind == "classes" else studies[kind]

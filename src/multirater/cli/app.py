@@ -47,7 +47,17 @@ app.command("evaluate")(verb(evaluating.evaluate))
 app.command("report")(verb(reporting.report))
 app.command("view")(verb(reporting.view))
 app.command("demo")(verb(data.demo))
-for name in ("mnist", "ms_lesion", "brats", "lidc_crops", "cityscapes", "les_av"):
+for name in (
+    "mnist",
+    "ms_lesion",
+    "brats",
+    "lidc_crops",
+    "cityscapes",
+    "les_av",
+    "qubiq",
+    "refuge",
+    "riga",
+):
     importing.app.command(name.replace("_", "-"))(verb(getattr(recipes, name)))
 app.add_typer(importing.app, name="import")
 

@@ -126,3 +126,38 @@ def les_av(
     from multirater.io.recipes import import_les_av
 
     print(import_les_av(source, output, seed=seed, overwrite=overwrite))
+
+
+def qubiq(
+    source: Annotated[Path, typer.Argument(help="Folder with the folders of the tasks.")],
+    output: Output,
+    task: Annotated[str, typer.Option(help="Folder of the task.")] = "brain-growth",
+    structure: Annotated[int, typer.Option(min=1, help="Which structure of the task.")] = 1,
+    overwrite: Overwrite = False,
+) -> None:
+    """Make a data set of a task of QUBIQ: several raters, no truth."""
+    from multirater.io.recipes import import_qubiq
+
+    print(import_qubiq(source, output, task=task, structure=structure, overwrite=overwrite))
+
+
+def refuge(
+    source: Annotated[Path, typer.Argument(help="Folder with images and masks.")],
+    output: Output,
+    overwrite: Overwrite = False,
+) -> None:
+    """Make a data set of REFUGE: optic disc and cup, by seven raters and arbitrated."""
+    from multirater.io.recipes import import_refuge
+
+    print(import_refuge(source, output, overwrite=overwrite))
+
+
+def riga(
+    source: Annotated[Path, typer.Argument(help="Folder with MESSIDOR, BinRushed, Magrabia.")],
+    output: Output,
+    overwrite: Overwrite = False,
+) -> None:
+    """Make a data set of RIGA: optic disc and cup, from the outlines of six raters."""
+    from multirater.io.recipes import import_riga
+
+    print(import_riga(source, output, overwrite=overwrite))

@@ -40,11 +40,19 @@ def train(
         str,
         typer.Option(
             help="auto, cm, mean, wdn, crowd-layer, agg-net, max-mig or truth. For drawings also "
-            "mode, staple, spatial-staple, separate, prob-unet, oracle; for class labels gem, "
-            "mbem, majority, dawid-skene, single-cm, soft-bootstrap; for coarse drawings coarse, "
-            "partial, positive-only, grabcut, random-walker, boxes."
+            "mode, staple, spatial-staple, separate, prob-unet, prism, mrnet, luw, label-sampling, "
+            "oracle; for class labels gem, mbem, majority, dawid-skene, single-cm, soft-bootstrap; "
+            "for coarse drawings coarse, partial, positive-only, grabcut, random-walker, boxes."
         ),
     ] = "auto",
+    options: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            help="Option of the method, as name=value; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
     confusion: Annotated[
         Literal["pixel", "global", "low-rank"] | None,
         typer.Option(
@@ -160,6 +168,7 @@ def train(
     from multirater.training import TrainConfig
     from multirater.training import resume as go_on
     from multirater.training import train as begin
+    from multirater.training.options import given_options
 
     dataset = multirater.read_dataset(data)
     if (output is None) == (resume is None):
@@ -169,6 +178,7 @@ def train(
     else:
         settings: dict[str, Any] = {
             "method": method,
+            "options": given_options(options or []),
             "confusion": confusion,
             "rank": rank,
             "trace_weight": trace_weight,
@@ -226,6 +236,16 @@ def predict(
     confusion: Annotated[
         bool, typer.Option("--confusion", help="Also confusion matrix maps.")
     ] = False,
+    recurrences: Annotated[
+        bool, typer.Option("--recurrences", help="Also what prism says after each recurrence.")
+    ] = False,
+    confidence: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Confidence in a rater, 0 to 1, as name=value; may be repeated (prism, mrnet).",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Segment or classify images with a trained network."""
     from multirater.training.prediction import predict as run_prediction
@@ -238,8 +258,24 @@ def predict(
             probability=probability,
             raters=raters,
             confusion=confusion,
+            recurrences=recurrences,
+            confidences=_confidences(confidence or []),
         )
     )
+
+
+def _confidences(pairs: list[str]) -> dict[str, float]:
+    """Read `rater=number` pairs."""
+    found: dict[str, float] = {}
+    for pair in pairs:
+        name, _, value = pair.rpartition("=")
+        try:
+            found[name] = float(value)
+        except ValueError:
+            raise InputError(
+                Fault(f"--confidence {pair}", expected="a rater and a number: name=0.8")
+            ) from None
+    return found
 
 
 def _images(path: Path, split: str) -> Dataset:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from multirater.errors import Fault, InputError, MultiraterWarning
 from multirater.evaluation.consensus import consensus_level
 from multirater.evaluation.predictions import PredictedCase
+from multirater.evaluation.soft_scores import soft_scores
 from multirater.fuse import majority_vote
 from multirater.io.grid import is_default, size_text
 from multirater.metrics import confusion_counts, confusion_rms_error, energy_distance
@@ -115,6 +116,10 @@ def _score(case: Case, predicted: PredictedCase, job: ScoreJob) -> CaseScores:
         vote = _vote(real, len(job.classes))
         found.values.update(_named(compare(vote, label.array, job.classes), VOTE))
     _against_raters(found, label.array, real, guessed, job)
+    if predicted.soft is not None:
+        soft = predicted.read_probability(predicted.soft, label.array.shape)
+        known = None if truth is None else truth.array
+        found.values.update(soft_scores(soft, known, list(real.values()), job.classes))
     if label.array.ndim:
         _as_sets(found, real, guessed, job.match_raters)
     if truth is not None:

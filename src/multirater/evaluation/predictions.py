@@ -2,8 +2,9 @@
 
 It is a data set whose only rater is the network or the fusion. Beside the labels there may be what
 each rater is predicted to draw (`raters/<rater>/<case>`), confusion matrix maps
-(`confusion/<rater>/<case>`) and one confusion matrix per rater (`raters.csv`). Classes are brought
-into the order of the reference, by name.
+(`confusion/<rater>/<case>`), class probabilities (`probability/<case>`, and after each recurrence
+`recurrences/<number>/<case>`) and one confusion matrix per rater (`raters.csv`). Classes are
+brought into the order of the reference, by name.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ DatasetLike: TypeAlias = Dataset | str | Path
 """A data set, or where to read it."""
 
 RATERS, CONFUSION, RATER_TABLE, CASE_TABLE = "raters", "confusion", "raters.csv", "cases.csv"
+PROBABILITY, RECURRENCES = "probability", "recurrences"
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +44,8 @@ class PredictedCase:
         order: position, among the classes of the predictions, of each class of the reference.
         probability: of each class of the reference, for a case with one class; None when it is not
             known.
+        soft: file of class probabilities per pixel, if there is one.
+        recurrences: the same after each recurrence, of methods that have them.
     """
 
     name: str
@@ -50,6 +54,23 @@ class PredictedCase:
     confusion: Mapping[str, Path]
     order: tuple[int, ...]
     probability: NDArray[np.float64] | None = None
+    soft: Path | None = None
+    recurrences: tuple[Path, ...] = ()
+
+    def read_probability(self, file: Path, space: tuple[int, ...]) -> NDArray[np.float32]:
+        """Read class probabilities (n_classes, *space), classes in the reference's order."""
+        array = read_image(file, ndim=len(space)).array
+        if array.shape != (len(self.order), *space):
+            raise InputError(
+                Fault(
+                    f"probabilities of shape {array.shape}",
+                    expected=f"(n_classes, *space) = {(len(self.order), *space)}",
+                    fix="fuse or predict again",
+                    file=str(file),
+                    case=self.name,
+                )
+            )
+        return np.asarray(array[list(self.order)], dtype=np.float32)
 
     def read_confusion(self, rater: str, space: tuple[int, ...]) -> NDArray[np.float32]:
         """Read a rater's maps as (true, observed, *space)."""
@@ -107,6 +128,8 @@ def open_predictions(
     drawn = _drawn(predictions, rater, raters, rater_predictions, classes)
     folder = predictions.folder
     maps = {} if folder is None else _files_by_rater(folder / CONFUSION, raters)
+    soft = {} if folder is None else _files_in(folder / PROBABILITY)
+    recurrences = [] if folder is None else _recurrences(folder / RECURRENCES)
     probability = (
         {}
         if folder is None or predictions.kind != "classes"
@@ -124,6 +147,8 @@ def open_predictions(
             },
             tuple(np.argsort(place[:-1]).tolist()),
             probability.get(case.name),
+            soft.get(_stem(case, rater)),
+            tuple(files[stem] for files in recurrences if (stem := _stem(case, rater)) in files),
         )
         for case in predictions
         if rater in case.labels
@@ -232,14 +257,27 @@ def _files_by_rater(folder: Path, raters: Sequence[str]) -> dict[str, dict[str, 
         return {}
     names = {file: rater for rater, file in file_names(raters).items()}
     return {
-        names.get(entry.name, entry.name): {
-            _without_suffix(file): file
-            for file in sorted(entry.iterdir())
-            if suffix_of(file) in READABLE and not file.name.startswith(".")
-        }
+        names.get(entry.name, entry.name): _files_in(entry)
         for entry in sorted(folder.iterdir())
         if entry.is_dir()
     }
+
+
+def _files_in(folder: Path) -> dict[str, Path]:
+    """List files by name without suffix; none when there is no such folder."""
+    if not folder.is_dir():
+        return {}
+    return {
+        _without_suffix(file): file
+        for file in sorted(folder.iterdir())
+        if suffix_of(file) in READABLE and not file.name.startswith(".")
+    }
+
+
+def _recurrences(folder: Path) -> list[dict[str, Path]]:
+    """List files after each recurrence, whose folders are numbered from 0."""
+    numbered = [folder / str(number) for number in range(100)]
+    return [_files_in(each) for each in numbered if each.is_dir()]
 
 
 def _read_case_table(path: Path, names: Sequence[str]) -> dict[str, NDArray[np.float64]]:

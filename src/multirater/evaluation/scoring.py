@@ -52,6 +52,9 @@ def evaluate(
       labels that are classes of whole images `accuracy`.
       `… with majority vote` when no case has a truth; `… with raters`, the mean over the raters
       of a case.
+    - `soft Dice`, where there are class probabilities: Dice at thresholds 0.1, 0.3, 0.5, 0.7 and
+      0.9, averaged (MrPrism), against the truth; `… with mean of raters` against the share of
+      raters who drew a class.
     - `log loss` (nats) and `calibration error`, for classes of whole images whose probabilities
       are known (`cases.csv`): surprise at the true class, and how far confidence and accuracy are
       apart (`metrics.calibration_error`; its interval comes from drawing cases again).

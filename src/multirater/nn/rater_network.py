@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from multirater.errors import Fault, InputError
 from multirater.nn.confusion import ConfusionHead, GlobalConfusion
 from multirater.nn.losses import Likelihood, columns_nll, mean_trace, plain_nll
 from multirater.nn.raters import Raters, for_raters, pointwise
@@ -87,6 +88,19 @@ class RaterNetwork(nn.Module):
         """Predict for images (B, channels, *image space)."""
         raise NotImplementedError
 
+    def steps(self, image: Tensor, raters: Sequence[int] = ()) -> list[Outputs]:
+        """Predict step by step, for methods that come to their answer by recurrence."""
+        return [self.outputs(image, raters)]
+
+    def calibrated(self, image: Tensor, confidence: Tensor, raters: Sequence[int] = ()) -> Outputs:
+        """Predict by given confidences in the raters, (n_raters,), from 0 to 1."""
+        raise InputError(
+            Fault(
+                "this network takes no confidences in raters",
+                expected="a run of the method prism or mrnet",
+            )
+        )
+
     def confusion_parameters(self) -> list[nn.Parameter]:
         """Return the parameters that describe raters, which learn at a rate of their own."""
         return []
@@ -142,7 +156,7 @@ def batch_loss(network: RaterNetwork, image: Tensor, groups: Sequence[Labelled])
         truth = truth + loss.truth * (len(part) / n_cases)
     if not groups:
         # A batch without labels still touches the network: every process takes the same steps.
-        nll = features.sum() * 0.0
+        nll = torch.stack([each.sum() for each in network.parameters()]).sum() * 0.0
     return RaterLoss(nll, trace, truth)
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from multirater.evaluation import Evaluation, evaluate
+from multirater.evaluation.recurrences import recurrence_scores
 from multirater.report.raters import Figure
 from multirater.report.subject import Result, Subject
 
@@ -17,6 +18,7 @@ _MEASURES = {
     "Dice with majority vote": "Dice with majority vote",
     "accuracy with majority vote": "accuracy with majority vote",
     "Dice with raters": "Dice with raters",
+    "soft Dice with mean of raters": "soft Dice with mean of raters",
     "IoU": "IoU",
     "mIoU": "mIoU",
     "energy distance (Dice)": "GED (1-Dice)",
@@ -40,6 +42,7 @@ class Measured:
         figures: by measure, as the page calls them.
         groups: Dice by consensus group: name, range in words, cases, figure.
         consensus: (real, predicted) consensus level of each case.
+        recurrences: by rater and soft measure, Dice after each recurrence; empty without any.
     """
 
     name: str
@@ -48,6 +51,7 @@ class Measured:
     figures: dict[str, Figure]
     groups: tuple[tuple[str, str, int, Figure], ...]
     consensus: tuple[tuple[float, float], ...]
+    recurrences: dict[str, list[float]] = field(default_factory=dict)
 
 
 def measure_results(subject: Subject, *, workers: int = 1) -> list[Measured]:
@@ -65,7 +69,9 @@ def measure_results(subject: Subject, *, workers: int = 1) -> list[Measured]:
         if not _is_comparable(result, subject):
             continue
         found = evaluate(result.dataset, subject.dataset, n_resamples=500, workers=workers)
-        measured.append(_measured(result, found))
+        table = recurrence_scores(result.dataset, subject.dataset)
+        steps = {str(name): [float(v) for v in table[name]] for name in table}
+        measured.append(replace(_measured(result, found), recurrences=steps))
     return measured
 
 

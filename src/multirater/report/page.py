@@ -23,6 +23,7 @@ from multirater.report.layers import Layer, rater_layer
 from multirater.report.models import LOWER_IS_BETTER, Measured, columns_of
 from multirater.report.next_steps import headline, next_steps
 from multirater.report.raters import Figure
+from multirater.report.step_pictures import step_pictures
 from multirater.report.subject import Kind
 from multirater.words import UNKNOWN, counted, listed, percent
 
@@ -33,6 +34,8 @@ _SCRIPTS = (
 _HERE = "<!-- cases -->"
 _MOST_IN_MATRIX = 60
 _MOST_RECALLS = 6
+_MOST_LINES = 8
+"""Colours that lines of a chart can have."""
 
 CaseSource = Literal["inline", "folder"]
 
@@ -148,6 +151,10 @@ class Page:
         ordered = [g for g in ("below", "low", "middle", "high", "above") if g in groups]
         return {
             "curves": [chart for chart in curves if chart],
+            "recurrences": [
+                (each.name, _recurrence_chart(each)) for each in measured if each.recurrences
+            ],
+            "steps": step_pictures(self.contents),
             "consensus": scatter_chart(
                 points,
                 title="Predicted against real consensus level of each case",
@@ -286,6 +293,15 @@ def _curve_chart(name: str, curves: Any) -> tuple[str, Markup] | None:
         return None
     title = f"Loss of {name} over epochs"
     return name, line_chart(series, title=title, x="epoch", y="nats per label")
+
+
+def _recurrence_chart(measured: Measured) -> Markup:
+    series = {
+        name: [(float(number), value) for number, value in enumerate(values)]
+        for name, values in list(measured.recurrences.items())[:_MOST_LINES]
+    }
+    title = f"Dice of {measured.name} after each recurrence"
+    return line_chart(series, title=title, x="recurrence", y="Dice")
 
 
 def _static(name: str) -> str:

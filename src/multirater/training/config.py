@@ -53,6 +53,7 @@ class TrainConfig:
 
     Attributes:
         method: a name from `training.methods.METHODS`.
+        options: the method's own, by name: see `training.options`.
         confusion: form of the confusion matrices of `cm`; for class labels only `global`.
         rank: of `low-rank` matrices.
         trace_weight: weight of the trace penalty of `cm`.
@@ -83,6 +84,7 @@ class TrainConfig:
     """
 
     method: str = "auto"
+    options: dict[str, Any] = field(default_factory=dict)
     confusion: Literal["pixel", "global", "low-rank"] = BY_TASK
     rank: int = 1
     trace_weight: float = 0.01

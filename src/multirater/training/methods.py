@@ -30,13 +30,19 @@ from multirater.nn.confusion import (
 from multirater.nn.crowd_layer import CrowdLayerNetwork
 from multirater.nn.em import GeneralizedEM, ModelBootstrappedEM
 from multirater.nn.jury import JuryNetwork
+from multirater.nn.label_sampling import LabelSamplingNetwork
 from multirater.nn.max_mig import MaxMigNetwork
+from multirater.nn.mrnet import MRNet
+from multirater.nn.multi_hypothesis import MultiHypothesisNetwork
+from multirater.nn.prism import PrismNetwork
+from multirater.nn.prism.options import PrismOptions
 from multirater.nn.prob_unet import ProbabilisticUNet
 from multirater.nn.rater_network import ConfusionNetwork, RaterNetwork, SeparateNetworks
 from multirater.nn.weighted_doctors import WeightedDoctorNet
 from multirater.training import jury
 from multirater.training.config import TrainConfig
 from multirater.training.drawn_targets import as_drawn, mask_of_drawings
+from multirater.training.options import NoOptions, checked_options
 from multirater.training.targets import Prepare, as_they_are, fused, on_truth
 
 
@@ -84,6 +90,7 @@ class Method:
         with_truth: whether training is given the truth.
         warmup_competes: whether an epoch of the warm-up may be the best. A jury's truth is only
             learned after it; matrices merely stay fixed until then.
+        options: dataclass that declares the method's own options.
     """
 
     prepare: Prepare
@@ -91,6 +98,7 @@ class Method:
     warmup_epochs: Callable[[TrainConfig], int] = _none
     with_truth: bool = False
     warmup_competes: bool = True
+    options: type = NoOptions
 
 
 def _plain(config: TrainConfig, shape: Shape) -> RaterNetwork:
@@ -179,6 +187,34 @@ def _coarse(config: TrainConfig, shape: Shape, *, with_confusion: bool = True) -
     )
 
 
+def _label_sampling(config: TrainConfig, shape: Shape) -> RaterNetwork:
+    return LabelSamplingNetwork(
+        _backbone(config, shape),
+        n_features=config.n_features,
+        n_classes=shape.n_classes,
+        ndim=shape.ndim,
+        confusion=None,
+    )
+
+
+def _prism(config: TrainConfig, shape: Shape) -> RaterNetwork:
+    if config.backbone != "unet":
+        raise InputError(
+            Fault(
+                f"prism on the backbone {config.backbone}",
+                expected="unet, whose stages it decodes in its own way",
+            )
+        )
+    return PrismNetwork(
+        n_channels=shape.n_channels,
+        n_raters=shape.n_raters,
+        n_classes=shape.n_classes,
+        ndim=shape.ndim,
+        channels=config.channels,
+        options=checked_options(PrismOptions, config.options, config.method),
+    )
+
+
 def _backbone(config: TrainConfig, shape: Shape) -> nn.Module:
     if shape.ndim == 0:
         return build_classifier_backbone(
@@ -232,6 +268,10 @@ _FOR_MASKS: dict[str, Method] = {
     "spatial-staple": Method(fused("spatial-staple"), _plain),
     "separate": Method(as_they_are, _separate),
     "prob-unet": Method(as_they_are, _prob_unet),
+    "prism": Method(as_they_are, _prism, options=PrismOptions),
+    "mrnet": Method(as_they_are, _of_raters(MRNet)),
+    "luw": Method(as_they_are, _of_raters(MultiHypothesisNetwork)),
+    "label-sampling": Method(as_they_are, _label_sampling),
     **_BY_RATER,
     "oracle": Method(as_they_are, _with_oracle, with_truth=True),
     "truth": Method(on_truth, _plain),
@@ -278,3 +318,8 @@ def training_method(name: str, kind: str) -> Method:
             expected=f"one of {', '.join(known)}",
         )
     )
+
+
+def check_options(config: TrainConfig, kind: str) -> None:
+    """Refuse options that the method does not have, or values that they cannot have."""
+    checked_options(training_method(config.method, kind).options, config.options, config.method)

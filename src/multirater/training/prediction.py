@@ -5,6 +5,7 @@ OUT/probability/<case>       class probabilities, on request
 OUT/entropy/<case>           in nats, with the probabilities
 OUT/raters/<rater>/<case>    what the rater would have drawn, on request
 OUT/confusion/<rater>/<case> confusion matrix maps (true * n_classes + observed, *space), on request
+OUT/recurrences/<i>/<case>   class probabilities after recurrence i, on request
 OUT/manifest.csv             OUT is a data set whose only rater is the network
 OUT/origin.json              where the data set and the run are
 
@@ -17,6 +18,7 @@ OUT/manifest.csv: one classes.csv cannot explain both.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,6 +54,8 @@ def predict(
     probability: bool = False,
     raters: bool = False,
     confusion: bool = False,
+    recurrences: bool = False,
+    confidences: Mapping[str, float] | None = None,
 ) -> Path:
     """Predict every case of a data set and write the results into a folder.
 
@@ -62,6 +66,10 @@ def predict(
         probability: also write class probabilities and entropy.
         raters: also write what each rater would have drawn.
         confusion: also write confusion matrix maps.
+        recurrences: also write class probabilities after each recurrence, for methods that have
+            any.
+        confidences: in the raters by name, from 0 to 1, for methods that follow them (prism,
+            mrnet); by default the method finds its own.
 
     Returns:
         The path of the manifest.
@@ -69,7 +77,14 @@ def predict(
     target = Path(folder)
     if target.exists() and any(target.iterdir()):
         raise InputError(Fault("already exists", fix="choose another folder", file=str(target)))
-    predictor = Predictor(run)
+    if recurrences and confidences:
+        raise InputError(
+            Fault(
+                "recurrences and given confidences",
+                expected="one of them: given confidences are followed at once",
+            )
+        )
+    predictor = Predictor(run, confidences=confidences)
     if predictor.data.kind == "classes":
         return _predict_classes(predictor, dataset, target, Path(run))
     writer = _Writer(
@@ -87,6 +102,9 @@ def predict(
         writer.write(each.case, names[each.case.name], each.geometry, each.prediction)
         for each in track(found, "predicting", len(dataset))
     ]
+    if recurrences:
+        for case in track(dataset, "predicting recurrences", len(dataset)):
+            writer.write_recurrences(case, names[case.name], predictor)
     write_classes(predictor.data.as_classes(), target / CLASSES_FILE)
     write_rows(rows, target / MANIFEST_FILE)
     write_origin(target, dataset.folder, run=Path(run))
@@ -137,6 +155,14 @@ class _Writer:
             cell_of(case.truth.paths, self.folder) if case.truth and self.names_truth else "",
             case.split,
         )
+
+    def write_recurrences(self, case: Case, name: str, predictor: Predictor) -> None:
+        image = case.read_image()
+        assert image is not None  # or it would not have been predicted
+        suffix = _suffix(case, image.geometry.ndim)
+        maps = ".tif" if suffix == ".png" else suffix
+        for number, step in enumerate(predictor.recurrences(image.array)):
+            self._maps(step, image.geometry, f"recurrences/{number}/{name}{maps}")
 
     def _label(self, label: NDArray[np.int16], geometry: Geometry, cell: str) -> None:
         write_label(LabelMap(label, geometry), self.folder / cell)

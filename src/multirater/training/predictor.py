@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby, islice
@@ -20,6 +20,7 @@ from multirater.nn.rater_network import RaterNetwork
 from multirater.training.run import read_run
 from multirater.training.samples import normalise
 from multirater.types import Case, Geometry
+from multirater.words import listed
 
 _WINDOW = 512
 """Side of the sliding window when a run has no patch size: larger images go through in parts."""
@@ -86,14 +87,19 @@ class Predictor:
 
     Args:
         folder: of the run.
+        confidences: in the raters by name, from 0 to 1, for methods that follow them (prism,
+            mrnet); those that are not named have none. By default the method finds its own.
 
     Example:
         predictor = Predictor("run")
         predictor(image.array).label
     """
 
-    def __init__(self, folder: str | Path) -> None:
+    def __init__(
+        self, folder: str | Path, *, confidences: Mapping[str, float] | None = None
+    ) -> None:
         self.config, self.data, self.network = read_run(folder)
+        self.confidence = confidence_vector(confidences, self.data.raters) if confidences else None
 
     def __call__(
         self, image: NDArray[np.generic], *, raters: Sequence[int] | None = None
@@ -106,6 +112,18 @@ class Predictor:
         """
         (prediction,) = self._predictions([self._prepared(image)], tuple(raters or ()))
         return prediction
+
+    def recurrences(self, image: NDArray[np.generic]) -> NDArray[np.float32]:
+        """Return class probabilities after each recurrence, (n_steps, n_classes, *space).
+
+        The last is what the network predicts; methods without recurrences have no other.
+
+        Args:
+            image: (channels, *space), with the channels the network was trained on.
+        """
+        (found,) = self._run(_Steps(self.network), np.stack([self._prepared(image)]))
+        steps = found.reshape(-1, len(self.data.classes), *found.shape[1:])
+        return np.asarray(steps / steps.sum(1, keepdims=True))
 
     def of_cases(
         self, cases: Iterable[Case], raters: Callable[[Case], Sequence[int]]
@@ -155,8 +173,13 @@ class Predictor:
         self, images: Sequence[NDArray[np.float32]], raters: tuple[int, ...]
     ) -> list[Prediction]:
         """Run the network on images of one size."""
-        network = _Channels(self.network, raters)
-        batch = torch.from_numpy(np.stack(images))
+        network = _Channels(self.network, raters, self.confidence)
+        output = self._run(network, np.stack(images))
+        return [self._unpack(each, len(raters)) for each in output]
+
+    def _run(self, network: _Images, images: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Run a network that gives channels on images (B, channels, *space)."""
+        batch = torch.from_numpy(images)
         with torch.inference_mode():
             if self.data.kind == "classes":
                 output = network(batch)
@@ -164,9 +187,9 @@ class Predictor:
                 output = self._sliced(network, batch)
             else:
                 output = self._windowed(network, batch)
-        return [self._unpack(each, len(raters)) for each in output.numpy()]
+        return np.asarray(output.numpy())
 
-    def _sliced(self, network: _Channels, volumes: Tensor) -> Tensor:
+    def _sliced(self, network: _Images, volumes: Tensor) -> Tensor:
         """Run a 2-D network over the slices of (B, channels, *space), along the first axis."""
         slices = volumes.transpose(1, 2).flatten(0, 1)
         several = self._batch_size(slices.shape[2:], len(network.raters))
@@ -174,7 +197,7 @@ class Predictor:
         output = torch.cat([self._windowed(network, part) for part in parts])
         return output.reshape(len(volumes), -1, *output.shape[1:]).transpose(1, 2)
 
-    def _windowed(self, network: _Channels, images: Tensor) -> Tensor:
+    def _windowed(self, network: _Images, images: Tensor) -> Tensor:
         """Run the network over (B, channels, *space) in windows, within bounded memory."""
         from monai.inferers import sliding_window_inference
 
@@ -213,19 +236,60 @@ class Predictor:
         return Prediction(truth, drawn, cm)
 
 
-class _Channels(nn.Module):
-    """All outputs of a network as channels, so that windows average them alike."""
+class _Images(nn.Module):
+    """What a network says of images as channels, so that windows average them alike."""
 
-    def __init__(self, network: RaterNetwork, raters: tuple[int, ...]) -> None:
+    def __init__(self, network: RaterNetwork, raters: tuple[int, ...] = ()) -> None:
         super().__init__()
         self.network = network
         self.raters = raters
 
+
+class _Channels(_Images):
+    """All outputs of a network."""
+
+    def __init__(
+        self, network: RaterNetwork, raters: tuple[int, ...], confidence: Tensor | None
+    ) -> None:
+        super().__init__(network, raters)
+        self.confidence = confidence
+
     def forward(self, image: Tensor) -> Tensor:
-        found = self.network.outputs(image, self.raters)
+        if self.confidence is None:
+            found = self.network.outputs(image, self.raters)
+        else:
+            found = self.network.calibrated(image, self.confidence, self.raters)
         parts = [found.truth]
         if found.drawn is not None:
             parts.append(found.drawn.flatten(1, 2))
         if found.cm is not None:
             parts.append(found.cm.flatten(1, 3))
         return torch.cat(parts, dim=1)
+
+
+class _Steps(_Images):
+    """The truth after each recurrence."""
+
+    def forward(self, image: Tensor) -> Tensor:
+        return torch.cat([found.truth for found in self.network.steps(image)], dim=1)
+
+
+def confidence_vector(confidences: Mapping[str, float], raters: Sequence[str]) -> Tensor:
+    """Return confidences (n_raters,) in the order of the raters; 0 for those not named.
+
+    Example:
+        >>> confidence_vector({"bert": 0.8}, ["anna", "bert"])
+        tensor([0.0000, 0.8000])
+    """
+    unknown = [name for name in confidences if name not in raters]
+    if unknown:
+        raise InputError(
+            Fault(f"confidence in {unknown[0]!r}", expected=f"one of {listed(list(raters))}")
+        )
+    wrong = {name: value for name, value in confidences.items() if not 0 <= value <= 1}
+    if wrong or not any(confidences.values()):
+        name, value = next(iter((wrong or confidences).items()))
+        raise InputError(
+            Fault(f"confidence {value:g} in {name}", expected="0 to 1, and more than 0 in somebody")
+        )
+    return torch.tensor([float(confidences.get(rater, 0.0)) for rater in raters])

@@ -40,7 +40,7 @@ from multirater.training.data import RaterData
 from multirater.training.drawn_targets import kind_of
 from multirater.training.em import EndRounds
 from multirater.training.jury import AS_GOOD, WeighRaters
-from multirater.training.methods import Shape, training_method
+from multirater.training.methods import Shape, check_options, training_method
 from multirater.training.module import RaterModule
 from multirater.training.own_backbone import keep_backbone, with_backbone
 from multirater.types import Classes, Dataset, LabelClass
@@ -107,7 +107,7 @@ def train(dataset: Dataset, folder: str | Path, config: TrainConfig | None = Non
     """
     target = Path(folder)
     config = settled(config or TrainConfig(), dataset.kind)
-    training_method(config.method, dataset.kind)
+    check_options(config, dataset.kind)
     # Of several processes the first has made the folder by the time the others look.
     is_first = _is_first_process()
     if is_first and target.exists() and any(target.iterdir()):

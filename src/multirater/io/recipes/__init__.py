@@ -10,6 +10,9 @@ from multirater.io.recipes.les_av import import_les_av
 from multirater.io.recipes.lidc_crops import import_lidc_crops
 from multirater.io.recipes.mnist import import_mnist
 from multirater.io.recipes.ms_lesion import import_ms_lesion
+from multirater.io.recipes.qubiq import import_qubiq
+from multirater.io.recipes.refuge import import_refuge
+from multirater.io.recipes.riga import import_riga
 
 __all__ = [
     "import_brats",
@@ -18,4 +21,7 @@ __all__ = [
     "import_lidc_crops",
     "import_mnist",
     "import_ms_lesion",
+    "import_qubiq",
+    "import_refuge",
+    "import_riga",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,6 +33,7 @@ class CaseView:
         probability: of the classes, (n_classes, rows, columns).
         drawn: what each rater is predicted to draw.
         confusion: maps (true, observed, rows, columns) of each rater.
+        recurrences: probability after each recurrence, of methods that have them.
         aspect: height of a pixel in units of its width.
         note: which part of the case this is.
     """
@@ -46,6 +47,7 @@ class CaseView:
     probability: NDArray[np.floating[Any]] | None = None
     drawn: Mapping[str, Plane2D] = field(default_factory=dict)
     confusion: Mapping[str, NDArray[np.floating[Any]]] = field(default_factory=dict)
+    recurrences: Sequence[NDArray[np.floating[Any]]] = ()
     aspect: float = 1.0
     note: str = ""
 
@@ -132,6 +134,9 @@ def _details(
         "confusion": {
             rater: plane.of(predicted.read_confusion(rater, space)) for rater in predicted.confusion
         },
+        "recurrences": [
+            plane.of(predicted.read_probability(file, space)) for file in predicted.recurrences
+        ],
     }
 
 

@@ -15,6 +15,7 @@ from multirater.dataset_info import disagreement
 from multirater.evaluation import Evaluation, evaluate
 from multirater.evaluation.consensus import GROUPS
 from multirater.evaluation.predictions import RATER_TABLE
+from multirater.evaluation.recurrences import recurrence_scores
 from multirater.io.naming import file_names
 from multirater.io.survey import Survey, survey
 from multirater.report.figures.agreement_matrix import draw_agreement
@@ -27,6 +28,7 @@ from multirater.report.figures.curves import draw_curves
 from multirater.report.figures.drawings import draw_drawings
 from multirater.report.figures.estimate import open_estimates
 from multirater.report.figures.rater_matrices import RaterMatrices, count_matrices, read_matrices
+from multirater.report.figures.recurrences import draw_recurrence_curves, draw_recurrences
 from multirater.report.figures.skill import draw_skill
 from multirater.report.figures.uncertainty import draw_uncertainty
 from multirater.report.reference import choose_reference
@@ -86,6 +88,8 @@ class _Material:
             yield "drawings", draw_drawings(views, raters, classes)
         if any(len(view.labels) > 1 or view.probability is not None for view in views):
             yield "uncertainty", draw_uncertainty(views, classes)
+        if any(view.recurrences for view in views):
+            yield "recurrences", draw_recurrences(views)
         files = file_names(view.name for view in views)
         for view in views:
             if view.confusion:
@@ -93,6 +97,10 @@ class _Material:
                 yield f"confusion-maps-{files[view.name]}", figure
 
     def _of_results(self) -> Named:
+        for result in self.subject.results:
+            table = recurrence_scores(result.dataset, self._survey.dataset)
+            if len(table):
+                yield f"recurrence-curves-{self._files[result.name]}", draw_recurrence_curves(table)
         found = self._evaluations()
         for name, each in found.items():
             if len(consensus_levels(each)[0]):
