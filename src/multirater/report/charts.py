@@ -15,7 +15,14 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 14, 12, 40
 Points = Sequence[tuple[float, float]]
 
 
-def line_chart(series: Mapping[str, Points], *, title: str, x: str, y: str) -> Markup:
+def line_chart(
+    series: Mapping[str, Points],
+    *,
+    title: str,
+    x: str,
+    y: str,
+    ticks_x: dict[float, str] | None = None,
+) -> Markup:
     """Draw lines over a common axis.
 
     Args:
@@ -23,10 +30,11 @@ def line_chart(series: Mapping[str, Points], *, title: str, x: str, y: str) -> M
         title: for whoever does not see it.
         x: name of the horizontal axis.
         y: name of the vertical axis.
+        ticks_x: what stands where on the horizontal axis; round numbers when not given.
     """
     every = [point for points in series.values() for point in points]
     frame = _Frame.around(every, zero_x=False)
-    parts = [frame.axes(x, y)]
+    parts = [frame.axes(x, y, ticks_x)]
     for number, points in enumerate(series.values()):
         path = "M" + "L".join(f"{frame.x(a):.1f},{frame.y(b):.1f}" for a, b in points)
         parts.append(Markup('<path class="line s{}" d="{}"/>').format(number, path))

@@ -301,7 +301,9 @@ def _recurrence_chart(measured: Measured) -> Markup:
         for name, values in list(measured.recurrences.items())[:_MOST_LINES]
     }
     title = f"Dice of {measured.name} after each recurrence"
-    return line_chart(series, title=title, x="recurrence", y="Dice")
+    n_steps = max(len(points) for points in series.values())
+    ticks = {float(number): str(number) for number in range(n_steps)}
+    return line_chart(series, title=title, x="recurrence", y="Dice", ticks_x=ticks)
 
 
 def _static(name: str) -> str:
