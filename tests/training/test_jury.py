@@ -8,8 +8,8 @@ from multirater.training.jury import warmup_epochs
 from multirater.training.predictor import Predictor
 
 
-@pytest.mark.parametrize(("epochs", "expected"), [(1, 1), (2, 1), (6, 3), (20, 10)])
-def test_half_of_the_epochs_warms_up(epochs, expected):
+@pytest.mark.parametrize(("epochs", "expected"), [(1, 1), (2, 1), (6, 4), (20, 13)])
+def test_two_thirds_of_the_epochs_warm_up(epochs, expected):
     assert warmup_epochs(TrainConfig(epochs=epochs)) == expected
 
 

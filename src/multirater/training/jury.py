@@ -2,9 +2,9 @@
 
 The recipe, all of it:
 
-1. For the first half of the epochs one network learns to predict *every rater*, each by a head of
-   their own on shared features (`multirater.nn.jury`). From then on every image has the drawing of
-   every rater, given or predicted.
+1. For the first two thirds of the epochs one network learns to predict *every rater*, each by a
+   head of their own on shared features (`multirater.nn.jury`). From then on every image has the
+   drawing of every rater, given or predicted.
 2. At the start of each later epoch raters are weighed, on pixels of some training cases
    (`multirater.training.weighing`):
    a. *Predictability* U = 1 - H(label | image) / H(label): which share of what there is to know
@@ -57,8 +57,8 @@ _NUMBERS = 20_000_000
 
 
 def warmup_epochs(config: TrainConfig) -> int:
-    """Return for how long raters are learned before any is weighed: half of the epochs."""
-    return max(1, round(config.epochs / 2))
+    """Return for how long raters are learned before any is weighed: two thirds of the epochs."""
+    return max(1, round(config.epochs * 2 / 3))
 
 
 class WeighRaters(Callback):
