@@ -134,6 +134,7 @@ def test_the_best_checkpoint_is_the_one_with_the_lowest_held_out_loss(run_folder
         ("masks", "coarse"),
         ("masks", "prism"),
         ("masks", "mrnet"),
+        ("masks", "prob-unet"),
         ("classes", "cm"),
         ("classes", "gem"),
         ("classes", "agg-net"),

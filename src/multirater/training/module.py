@@ -51,9 +51,13 @@ class RaterModule(lightning.LightningModule):
         """Whether labels are still taken for the truth: matrices are fixed, raters not weighed."""
         return self.current_epoch < self.warmup_epochs
 
-    def on_train_epoch_start(self) -> None:
-        """Draw the epoch's random numbers from its own seed, as a resumed run will."""
-        torch.manual_seed(hash((self.config.seed, self.current_epoch, self.global_rank)) % 2**31)
+    def on_train_batch_start(self, _: Batch, number: int) -> None:
+        """Draw the step's random numbers from its own seed, as a resumed run will.
+
+        Not the epoch's: between its start and its first step, readers of data draw too.
+        """
+        place = (self.config.seed, self.current_epoch, number, self.global_rank)
+        torch.manual_seed(hash(place) % 2**31)
 
     def training_step(self, batch: Batch, _: int) -> Tensor:
         """Likelihood of the labels and of the truth, and the weighted trace.
