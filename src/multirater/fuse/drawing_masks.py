@@ -35,7 +35,7 @@ def seeds_of(positive: Sequence[Seeds], negative: Sequence[Seeds], n_classes: in
     Example:
         >>> drawn = np.array([[1, -1, 1, -1]], dtype=np.int16)
         >>> seeds_of([drawn], [drawn[:, ::-1]], 2)
-        array([[ 1,  0,  1,  0]], dtype=int16)
+        array([[1, 0, 1, 0]], dtype=int16)
         >>> seeds_of([drawn], [drawn], 2)
         array([[-1, -1, -1, -1]], dtype=int16)
     """
