@@ -197,7 +197,7 @@ def _summary(subject: Subject, level: Level) -> str:
         if run.trust is not None and run.trust.get("summary"):
             written.setdefault(str(run.trust["summary"]), []).append(run.name)
     if written:
-        said = [f"{listed(names)}: {summary}" for summary, names in written.items()]
+        said = [f"{text.rstrip('.')} ({listed(names)})." for text, names in written.items()]
         alone = len(subject.runs) == 1 and not doubtful
         warned = [f"Do not rely on {listed(doubtful)} here."] if doubtful else []
         return next(iter(written)) if alone else " ".join([*warned, *said])
