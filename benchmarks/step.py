@@ -28,12 +28,8 @@ import torch
 from fusion import status_bytes
 from multirater.nn.backbone import CHANNELS, build_backbone, n_parameters
 from multirater.nn.classifier_backbone import build_classifier_backbone
-from multirater.nn.confusion import (
-    GlobalConfusion,
-    LowRankConfusion,
-    PixelConfusion,
-    RaterConfusion,
-)
+from multirater.nn.confusion import GlobalConfusion, RaterConfusion
+from multirater.nn.pixel_confusion import LowRankConfusion, PixelConfusion
 from multirater.nn.prism import PrismNetwork
 from multirater.nn.rater_network import ConfusionNetwork, Labelled, RaterNetwork, batch_loss
 from multirater.training.batches import collate

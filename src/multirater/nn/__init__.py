@@ -1,13 +1,8 @@
 """Torch modules and losses to learn from raters who disagree, usable in any network."""
 
-from multirater.nn.confusion import (
-    ConfusionHead,
-    GlobalConfusion,
-    LowRankConfusion,
-    PixelConfusion,
-    RaterConfusion,
-)
+from multirater.nn.confusion import ConfusionHead, GlobalConfusion, RaterConfusion
 from multirater.nn.losses import plain_nll, rater_nll, trace_penalty
+from multirater.nn.pixel_confusion import LowRankConfusion, PixelConfusion
 
 __all__ = [
     "ConfusionHead",

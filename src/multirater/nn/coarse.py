@@ -32,8 +32,9 @@ from typing import Literal, TypeAlias
 import torch
 from torch import Tensor, nn
 
-from multirater.nn.confusion import Columns, PixelConfusion
+from multirater.nn.confusion import Columns
 from multirater.nn.losses import label_weights
+from multirater.nn.pixel_confusion import PixelConfusion
 from multirater.nn.rater_network import ConfusionNetwork, Labelled, Outputs, RaterLoss
 from multirater.nn.raters import Raters
 from multirater.types import MISSING

@@ -8,13 +8,14 @@ normalised, and may be negative. What a rater says of a class that is certain, s
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from multirater.nn.losses import drawn_nll
-from multirater.nn.rater_network import Labelled, Outputs, RaterLoss, TruthNetwork
+from multirater.nn.rater_network import Labelled, Outputs, RaterLoss, TruthNetwork, through
 from multirater.nn.raters import Raters, for_raters
 
 
@@ -49,11 +50,8 @@ class CrowdLayerNetwork(TruthNetwork):
     def outputs(self, image: Tensor, raters: Sequence[int] = ()) -> Outputs:
         """Predict the truth, and raters through the layer."""
         truth = self.log_truth(self.features(image)).exp()
-        if not raters:
-            return Outputs(truth)
-        cm = for_raters(self.matrices, raters, truth.ndim - 2)
-        cm = cm.expand(len(truth), *cm.shape[1:4], *truth.shape[2:])
-        return Outputs(truth, self.log_said(truth, raters).exp(), cm)
+        said = self.log_said(truth, raters).exp() if raters else None
+        return replace(through(self.matrices, truth, raters), drawn=said)
 
     def confusion_parameters(self) -> list[nn.Parameter]:
         """Return the layer's matrices."""

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from multirater.nn.losses import drawn_nll, plain_nll
-from multirater.nn.rater_network import Labelled, Outputs, RaterLoss, RaterNetwork
+from multirater.nn.rater_network import Labelled, Outputs, RaterLoss, TruthNetwork
 from multirater.nn.raters import pointwise
 from multirater.types import MISSING
 
@@ -28,7 +28,7 @@ _TRUTH_COUNTS = 2.0
 """How much the truth's loss counts beside that of the raters."""
 
 
-class JuryNetwork(RaterNetwork):
+class JuryNetwork(TruthNetwork):
     """Backbone, one head per rater, and a truth head that learns their weighted verdict.
 
     The heads are linear in the features: a common one, plus each rater's deviation from it.
@@ -50,9 +50,7 @@ class JuryNetwork(RaterNetwork):
     def __init__(
         self, backbone: nn.Module, *, n_features: int, n_raters: int, n_classes: int, ndim: int
     ) -> None:
-        super().__init__()
-        self.backbone = backbone
-        self.truth_head = pointwise(n_features, n_classes, ndim)
+        super().__init__(backbone, n_features=n_features, n_classes=n_classes, ndim=ndim)
         self.common_head = pointwise(n_features, n_classes, ndim)
         self.deviation = nn.Parameter(torch.zeros(n_raters, n_classes, n_features))
         self.offset = nn.Parameter(torch.zeros(n_raters, n_classes))
@@ -71,10 +69,6 @@ class JuryNetwork(RaterNetwork):
     def followed(self) -> tuple[float, ...]:
         """The weights."""
         return tuple(self.weight.tolist())
-
-    def features(self, image: Tensor) -> Tensor:
-        """Return the feature map (B, n_features, *space)."""
-        return self.backbone(image)  # type: ignore[no-any-return]
 
     def log_drawn(self, features: Tensor, raters: Sequence[int]) -> Tensor:
         """Return log probabilities of what raters would draw, (B, R, L, *space)."""
@@ -96,9 +90,9 @@ class JuryNetwork(RaterNetwork):
         nll = drawn_nll(log_drawn, labels, class_weight)
         if labelled.with_confusion and bool(self.is_weighed):
             verdict = self.verdict(features.detach(), labels, labelled.raters)[:, None]
-            truth = plain_nll(self._log_truth(features), verdict, class_weight)
+            truth = plain_nll(self.log_truth(features), verdict, class_weight)
         else:
-            truth = plain_nll(self._log_truth(features.detach()), labels, class_weight)
+            truth = plain_nll(self.log_truth(features.detach()), labels, class_weight)
         return RaterLoss(nll, nll.new_zeros(()), _TRUTH_COUNTS * truth)
 
     @torch.no_grad()
@@ -156,7 +150,7 @@ class JuryNetwork(RaterNetwork):
         tells nothing, are the rater's overall ones.
         """
         features = self.features(image)
-        truth = self._log_truth(features).exp()
+        truth = self.log_truth(features).exp()
         if not raters:
             return Outputs(truth)
         drawn = self.log_drawn(features, raters).exp()
@@ -166,9 +160,6 @@ class JuryNetwork(RaterNetwork):
         local = self.locality[list(raters)].reshape(1, -1, 1, 1, *(1 for _ in image.shape[2:]))
         by_head = local * truth[:, None, :, None]
         return Outputs(truth, drawn, by_head * drawn[:, :, None] + (1 - by_head) * overall)
-
-    def _log_truth(self, features: Tensor) -> Tensor:
-        return functional.log_softmax(self.truth_head(features), dim=1)
 
     def _jury(self, present: Sequence[int]) -> list[int]:
         """Return the raters with most weight, and those who labelled the case."""

@@ -15,7 +15,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from multirater.nn.losses import drawn_nll
-from multirater.nn.rater_network import Labelled, Outputs, RaterLoss, RaterNetwork
+from multirater.nn.posterior import one_hot
+from multirater.nn.rater_network import BackboneNetwork, Labelled, Outputs, RaterLoss
+from multirater.nn.raters import pointwise
 from multirater.types import MISSING
 
 
@@ -30,8 +32,7 @@ class ExpertnessCell(nn.Module):
 
     def __init__(self, n_features: int, n_raters: int, ndim: int) -> None:
         super().__init__()
-        convolution = nn.Conv2d if ndim == 2 else nn.Conv3d
-        self.of_features = convolution(n_features, 4 * n_features, 1)
+        self.of_features = pointwise(n_features, 4 * n_features, ndim)
         self.of_expertness = nn.Linear(n_raters, 4 * n_features)
 
     def forward(self, features: Tensor, expertness: Tensor) -> Tensor:
@@ -44,7 +45,7 @@ class ExpertnessCell(nn.Module):
         return torch.sigmoid(leaving + 1) * state
 
 
-class MRNet(RaterNetwork):
+class MRNet(BackboneNetwork):
     """Backbone, expertness cell, segmentation, reconstruction of raters, refined segmentation.
 
     Args:
@@ -58,21 +59,16 @@ class MRNet(RaterNetwork):
     def __init__(
         self, backbone: nn.Module, *, n_features: int, n_raters: int, n_classes: int, ndim: int
     ) -> None:
-        super().__init__()
+        super().__init__(backbone)
         convolution = nn.Conv2d if ndim == 2 else nn.Conv3d
         self.n_raters, self.n_classes = n_raters, n_classes
-        self.backbone = backbone
         self.cell = ExpertnessCell(n_features, n_raters, ndim)
-        self.coarse_head = convolution(n_features, n_classes, 1)
-        self.reconstruct = convolution(n_features + n_classes, n_raters * n_classes, 1)
+        self.coarse_head = pointwise(n_features, n_classes, ndim)
+        self.reconstruct = pointwise(n_features + n_classes, n_raters * n_classes, ndim)
         self.refine = nn.Sequential(
             convolution(n_features, n_features, 3, padding=1), nn.LeakyReLU(0.01)
         )
-        self.truth_head = convolution(n_features, n_classes, 1)
-
-    def features(self, image: Tensor) -> Tensor:
-        """Return the feature map (B, n_features, *space), which knows no expertness yet."""
-        return self.backbone(image)  # type: ignore[no-any-return]
+        self.truth_head = pointwise(n_features, n_classes, ndim)
 
     def loss(self, features: Tensor, labelled: Labelled) -> RaterLoss:
         """Likelihood of the reconstructed raters; both segmentations against the weighted mean."""
@@ -134,9 +130,9 @@ def weighted_mean(labels: Tensor, weight: Tensor, n_classes: int) -> tuple[Tenso
         n_classes: L.
     """
     weight = weight.reshape(*weight.shape, *(1 for _ in labels.shape[2:])) * (labels != MISSING)
-    votes = functional.one_hot(labels.clamp(min=0), n_classes).movedim(-1, 2) * weight[:, :, None]
     total = weight.sum(1)
-    return votes.sum(1) / total[:, None].clamp(min=1e-6), total
+    votes = (one_hot(labels, n_classes) * weight[:, :, None]).sum(1)
+    return votes / total[:, None].clamp(min=1e-6), total
 
 
 def _cross_entropy(log_probability: Tensor, wanted: Tensor, weight: Tensor) -> Tensor:

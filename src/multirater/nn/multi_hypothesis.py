@@ -14,13 +14,14 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from multirater.nn.losses import label_weights
-from multirater.nn.rater_network import Labelled, Outputs, RaterLoss, RaterNetwork
+from multirater.nn.rater_network import BackboneNetwork, Labelled, Outputs, RaterLoss
+from multirater.nn.raters import pointwise
 
 RELAXED = 0.05
 """Share of a label's loss that the hypotheses other than the nearest learn from."""
 
 
-class MultiHypothesisNetwork(RaterNetwork):
+class MultiHypothesisNetwork(BackboneNetwork):
     """A backbone and several heads.
 
     Args:
@@ -34,15 +35,9 @@ class MultiHypothesisNetwork(RaterNetwork):
     def __init__(
         self, backbone: nn.Module, *, n_features: int, n_raters: int, n_classes: int, ndim: int
     ) -> None:
-        super().__init__()
-        convolution = nn.Conv2d if ndim == 2 else nn.Conv3d
+        super().__init__(backbone)
         self.n_hypotheses, self.n_classes = n_raters, n_classes
-        self.backbone = backbone
-        self.heads = convolution(n_features, n_raters * n_classes, kernel_size=1)
-
-    def features(self, image: Tensor) -> Tensor:
-        """Return the feature map (B, n_features, *space)."""
-        return self.backbone(image)  # type: ignore[no-any-return]
+        self.heads = pointwise(n_features, n_raters * n_classes, ndim)
 
     def loss(self, features: Tensor, labelled: Labelled) -> RaterLoss:
         """Return the loss of each label under the hypothesis nearest to it, in nats per label."""

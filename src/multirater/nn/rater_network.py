@@ -160,7 +160,23 @@ def batch_loss(network: RaterNetwork, image: Tensor, groups: Sequence[Labelled])
     return RaterLoss(nll, trace, truth)
 
 
-class TruthNetwork(RaterNetwork):
+class BackboneNetwork(RaterNetwork):
+    """A backbone, whose features all losses of a batch share.
+
+    Args:
+        backbone: maps images (B, channels, *image space) to features (B, n_features, *space).
+    """
+
+    def __init__(self, backbone: nn.Module) -> None:
+        super().__init__()
+        self.backbone = backbone
+
+    def features(self, image: Tensor) -> Tensor:
+        """Return the features (B, n_features, *space)."""
+        return self.backbone(image)  # type: ignore[no-any-return]
+
+
+class TruthNetwork(BackboneNetwork):
     """Backbone and truth head.
 
     Args:
@@ -171,13 +187,8 @@ class TruthNetwork(RaterNetwork):
     """
 
     def __init__(self, backbone: nn.Module, *, n_features: int, n_classes: int, ndim: int) -> None:
-        super().__init__()
-        self.backbone = backbone
+        super().__init__(backbone)
         self.truth_head = pointwise(n_features, n_classes, ndim)
-
-    def features(self, image: Tensor) -> Tensor:
-        """Return the features (B, n_features, *space)."""
-        return self.backbone(image)  # type: ignore[no-any-return]
 
     def log_truth(self, features: Tensor) -> Tensor:
         """Return the log probability of the truth, (B, L, *space)."""

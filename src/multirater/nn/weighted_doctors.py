@@ -15,13 +15,13 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from multirater.nn.losses import drawn_nll
-from multirater.nn.rater_network import Labelled, Outputs, RaterLoss, RaterNetwork
+from multirater.nn.rater_network import BackboneNetwork, Labelled, Outputs, RaterLoss
 from multirater.nn.raters import Raters, for_raters
 
 _LEAST = 1e-6
 
 
-class WeightedDoctorNet(RaterNetwork):
+class WeightedDoctorNet(BackboneNetwork):
     """Backbone, one head per rater, and how much each counts.
 
     Args:
@@ -35,15 +35,10 @@ class WeightedDoctorNet(RaterNetwork):
     def __init__(
         self, backbone: nn.Module, *, n_features: int, n_raters: int, n_classes: int, ndim: int
     ) -> None:
-        super().__init__()
-        self.backbone = backbone
+        super().__init__(backbone)
         self.weight = nn.Parameter(torch.randn(n_raters, n_classes, n_features) * 0.01)
         self.bias = nn.Parameter(torch.zeros(n_raters, n_classes))
         self.averaging = nn.Parameter(torch.zeros(n_raters))
-
-    def features(self, image: Tensor) -> Tensor:
-        """Return the features (B, n_features, *space)."""
-        return self.backbone(image)  # type: ignore[no-any-return]
 
     def log_said(self, features: Tensor, raters: Raters) -> Tensor:
         """Return log probabilities of what raters say, (B, R, L, *space)."""

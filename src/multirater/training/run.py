@@ -39,9 +39,10 @@ from multirater.training.config import TrainConfig, read_config, settled, write_
 from multirater.training.data import RaterData
 from multirater.training.drawn_targets import kind_of
 from multirater.training.em import EndRounds
-from multirater.training.jury import AS_GOOD, WeighRaters
-from multirater.training.methods import Shape, check_options, training_method
+from multirater.training.jury import WeighRaters
+from multirater.training.methods import check_options, training_method
 from multirater.training.module import RaterModule
+from multirater.training.networks import Shape
 from multirater.training.own_backbone import keep_backbone, with_backbone
 from multirater.types import Classes, Dataset, LabelClass
 
@@ -153,8 +154,7 @@ def _fit(found: Survey, target: Path, config: TrainConfig) -> Run:
     data = RaterData(prepared, config, with_truth=method.with_truth)
     monitor = "val_nll" if data.held_out_cases else "train_nll"
     begins = 0 if method.warmup_competes else warmup
-    tolerance = 0.0 if method.warmup_competes else AS_GOOD
-    best = BestEpoch(target / CHECKPOINTS, monitor, begins, tolerance)
+    best = BestEpoch(target / CHECKPOINTS, monitor, begins, method.as_good)
     callbacks: list[Callback] = [best]
     if config.patience:
         callbacks.append(StopEarly(monitor, config.patience, begins))

@@ -1,0 +1,215 @@
+"""Confusion matrices of their own at every pixel: full, or of low rank.
+
+Matrices at all pixels are most of what a step costs, so they are never kept: what labels single out
+of them is computed in blocks of pixels, and computed again for the gradients.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from math import isqrt
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from multirater.nn.blocks import BlockFunction, in_blocks
+from multirater.nn.confusion import Columns, ConfusionHead, identity_logits
+from multirater.nn.raters import Raters
+from multirater.types import MISSING
+
+
+class _PickColumns(torch.autograd.Function):
+    """Columns of softmax-normalised matrices, without building the matrices.
+
+    What autograd would keep and pass over several times, matrices at every pixel, is passed over
+    once in each direction: that is most of what a confusion head costs.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, logits: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+        """Return log columns (B, R, L, *space) and trace (B, R, *space).
+
+        Args:
+            ctx: of autograd.
+            logits: (B, R, true, observed, *space).
+            labels: (B, R, *space), -1 where missing.
+        """
+        norm = torch.logsumexp(logits, dim=3)
+        index = labels.clamp(min=0)[:, :, None, None].expand(
+            -1, -1, logits.shape[2], 1, *labels.shape[2:]
+        )
+        missing = (labels == MISSING)[:, :, None]
+        picked = (logits.gather(3, index)[:, :, :, 0] - norm).masked_fill_(missing, 0.0)
+        right = (torch.diagonal(logits, dim1=2, dim2=3).movedim(-1, 2) - norm).exp_()
+        ctx.save_for_backward(logits, norm, labels, right)
+        return picked, right.sum(2)
+
+    @staticmethod
+    def backward(ctx: Any, grad_picked: Tensor, grad_trace: Tensor) -> tuple[Tensor, None]:
+        """Softmax's own gradient: what was picked minus what was expected."""
+        logits, norm, labels, right = ctx.saved_tensors
+        grad_picked = grad_picked.masked_fill((labels == MISSING)[:, :, None], 0.0)
+        grad_right = right * grad_trace[:, :, None]
+        grad = (logits - norm[:, :, :, None]).exp_()
+        grad *= -(grad_picked + grad_right)[:, :, :, None]
+        torch.diagonal(grad, dim1=2, dim2=3).add_(grad_right.movedim(2, -1))
+        index = labels.clamp(min=0)[:, :, None, None].expand(
+            -1, -1, logits.shape[2], 1, *labels.shape[2:]
+        )
+        grad.scatter_add_(3, index, grad_picked[:, :, :, None])
+        return grad, None
+
+
+class _MapConfusion(ConfusionHead):
+    """Matrices that are made, at every pixel, of maps that are linear in the features.
+
+    Args:
+        n_raters: raters in the data set.
+        n_classes: classes, background included.
+        n_features: channels of the feature map.
+        start: value of each map to start with, (n_maps,).
+        of_block: gives log columns and traces of a block of pixels.
+    """
+
+    def __init__(
+        self, n_raters: int, n_classes: int, n_features: int, start: Tensor, of_block: BlockFunction
+    ) -> None:
+        super().__init__(n_raters, n_classes)
+        self.weight = nn.Parameter(torch.randn(n_raters, len(start), n_features) * 0.01)
+        self.bias = nn.Parameter(start.repeat(n_raters, 1))
+        self._of_block = of_block
+
+    def columns(
+        self,
+        features: Tensor,
+        labels: Tensor,
+        raters: Raters,
+        truth: Tensor | None = None,
+    ) -> Columns:
+        """Return what the labels single out, without keeping any matrix."""
+        assert not isinstance(raters, Tensor)
+        chosen = list(raters)
+        weight, bias = self.weight[chosen], self.bias[chosen]
+        return Columns(*in_blocks(self._of_block, features, weight, bias, labels))
+
+
+class PixelConfusion(_MapConfusion):
+    """One matrix per rater and pixel, a linear function of the features.
+
+    Args:
+        n_raters: raters in the data set.
+        n_classes: classes, background included.
+        n_features: channels of the feature map.
+        diagonal: probability of being right to start with.
+    """
+
+    def __init__(
+        self, n_raters: int, n_classes: int, n_features: int, diagonal: float = 0.95
+    ) -> None:
+        start = identity_logits(n_classes, diagonal).reshape(-1)
+        super().__init__(n_raters, n_classes, n_features, start, _pixel_columns)
+
+    def forward(self, features: Tensor, raters: Sequence[int] | None = None) -> Tensor:
+        """Return log matrices (B, R, true, observed, *space)."""
+        return functional.log_softmax(self._logits(features, self._wanted(raters)), dim=3)
+
+    def _logits(self, features: Tensor, raters: list[int]) -> Tensor:
+        maps = rater_maps(features, self.weight[raters], self.bias[raters])
+        sizes = (len(features), len(raters), self.n_classes, self.n_classes)
+        return maps.reshape(*sizes, *features.shape[2:])
+
+
+def _pixel_columns(
+    features: Tensor, weight: Tensor, bias: Tensor, labels: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Return log columns (B, R, L, P) and trace (B, R, P); see `PixelConfusion`."""
+    n_classes = isqrt(weight.shape[1])
+    maps = rater_maps(features, weight, bias)
+    logits = maps.reshape(*labels.shape[:2], n_classes, n_classes, -1)
+    picked, trace = _PickColumns.apply(logits, labels)  # type: ignore[no-untyped-call]
+    return picked, trace
+
+
+class LowRankConfusion(_MapConfusion):
+    """One matrix per rater and pixel: identity plus a product of two L x rank matrices.
+
+    cm[t, o] is proportional to [t = o] + sum_k a[t, k] b[o, k] with positive a and b. The identity
+    is what the pure product lacks: with rank 1 all its rows are alike, which says that the label
+    does not depend on the truth. Memory and time grow with L * rank instead of L * L.
+
+    Args:
+        n_raters: raters in the data set.
+        n_classes: classes, background included.
+        n_features: channels of the feature map.
+        rank: of the product.
+        diagonal: probability of being right to start with.
+    """
+
+    def __init__(
+        self,
+        n_raters: int,
+        n_classes: int,
+        n_features: int,
+        rank: int = 1,
+        diagonal: float = 0.95,
+    ) -> None:
+        # Each row starts with 1 on the diagonal and n_classes * rank * size^2 spread evenly.
+        spread = (1 - diagonal) * n_classes / max(n_classes * diagonal - 1, 1e-3)
+        size = (spread / (n_classes * rank)) ** 0.5
+        start = torch.full((2 * n_classes * rank,), size).expm1().log()
+        of_block = partial(_low_rank_columns, rank=rank)
+        super().__init__(n_raters, n_classes, n_features, start, of_block)
+        self.rank = rank
+
+    def forward(self, features: Tensor, raters: Sequence[int] | None = None) -> Tensor:
+        """Return log matrices (B, R, true, observed, *space)."""
+        chosen = self._wanted(raters)
+        a, b = _factors(features, self.weight[chosen], self.bias[chosen], self.rank)
+        product = torch.einsum("brtk...,brok...->brto...", a, b)
+        identity = torch.eye(self.n_classes, dtype=product.dtype, device=product.device)
+        product = product + identity.reshape(
+            self.n_classes, self.n_classes, *([1] * (features.ndim - 2))
+        )
+        return (product / product.sum(3, keepdim=True)).log()
+
+
+def _factors(features: Tensor, weight: Tensor, bias: Tensor, rank: int) -> tuple[Tensor, Tensor]:
+    """Return a and b of low-rank matrices, each (B, R, L, rank, *space)."""
+    n_classes = weight.shape[1] // (2 * rank)
+    maps = rater_maps(features, weight, bias)
+    shape = (len(features), len(weight), 2, n_classes, rank, *features.shape[2:])
+    a, b = functional.softplus(maps.reshape(shape)).unbind(2)
+    return a, b
+
+
+def _low_rank_columns(
+    features: Tensor, weight: Tensor, bias: Tensor, labels: Tensor, *, rank: int
+) -> tuple[Tensor, Tensor]:
+    """Return log columns (B, R, L, P) and trace (B, R, P); see `LowRankConfusion`."""
+    a, b = _factors(features, weight, bias, rank)
+    norm = 1 + (a * b.sum(2, keepdim=True)).sum(3)
+    index = labels.clamp(min=0)[:, :, None]
+    drawn = b.gather(2, index[:, :, :, None].expand(-1, -1, 1, rank, -1))
+    classes = torch.arange(a.shape[2], device=labels.device)
+    likelihood = ((a * drawn).sum(3) + (index == classes[:, None])) / norm
+    trace = ((1 + (a * b).sum(3)) / norm).sum(2)
+    return likelihood.log().masked_fill((labels == MISSING)[:, :, None], 0.0), trace
+
+
+def rater_maps(features: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    """Apply a linear map per rater to every pixel.
+
+    Args:
+        features: (B, n_features, *space).
+        weight: (R, n_outputs, n_features).
+        bias: (R, n_outputs).
+
+    Returns:
+        (B, R * n_outputs, *space), by one matrix product for all raters.
+    """
+    flat = features.flatten(2)
+    maps = torch.matmul(weight.flatten(0, 1), flat) + bias.reshape(1, -1, 1)
+    return maps.reshape(len(features), -1, *features.shape[2:])

@@ -1,0 +1,206 @@
+"""The networks of the methods, built from the settings and the sizes of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from torch import nn
+
+from multirater.errors import Fault, InputError
+from multirater.nn.backbone import build_backbone
+from multirater.nn.bootstrap import BootstrapNetwork
+from multirater.nn.classifier_backbone import build_classifier_backbone
+from multirater.nn.coarse import CoarseNetwork, Kind
+from multirater.nn.confusion import (
+    ConfusionHead,
+    GlobalConfusion,
+    OracleConfusion,
+    RaterConfusion,
+)
+from multirater.nn.label_sampling import LabelSamplingNetwork
+from multirater.nn.pixel_confusion import LowRankConfusion, PixelConfusion
+from multirater.nn.prism import PrismNetwork
+from multirater.nn.prism.options import PrismOptions
+from multirater.nn.prob_unet import ProbabilisticUNet
+from multirater.nn.rater_network import ConfusionNetwork, RaterNetwork, SeparateNetworks
+from multirater.training.config import TrainConfig
+from multirater.training.options import checked_options
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Sizes that the data give a network.
+
+    Attributes:
+        n_raters: raters that it is trained on.
+        n_classes: classes, background included.
+        n_channels: of the images, or features of vectors.
+        ndim: axes of the labels' space: 2 or 3, 0 for class labels.
+        space: size of the images that class labels are given for; empty for vectors and drawings.
+        kinds: of labels that each rater gives: masks, or coarse drawings.
+    """
+
+    n_raters: int
+    n_classes: int
+    n_channels: int
+    ndim: int
+    space: tuple[int, ...] = ()
+    kinds: tuple[Kind, ...] = ()
+
+
+Build: TypeAlias = Callable[[TrainConfig, Shape], RaterNetwork]
+
+
+def plain(config: TrainConfig, shape: Shape) -> RaterNetwork:
+    """Backbone and truth head: labels are taken for the truth."""
+    return _confusion_network(config, shape, None)
+
+
+def with_confusion(config: TrainConfig, shape: Shape) -> RaterNetwork:
+    """With confusion matrices of the form that the settings ask for."""
+    sizes = (shape.n_raters, shape.n_classes)
+    head: ConfusionHead
+    if shape.ndim == 0:
+        _require_global(config)
+        head = RaterConfusion(*sizes)
+    elif config.confusion == "global":
+        head = GlobalConfusion(*sizes)
+    elif config.confusion == "low-rank":
+        head = LowRankConfusion(*sizes, config.n_features, config.rank)
+    else:
+        head = PixelConfusion(*sizes, config.n_features)
+    return _confusion_network(config, shape, head)
+
+
+def _require_global(config: TrainConfig) -> None:
+    if config.confusion != "global":
+        raise InputError(
+            Fault(
+                f"{config.confusion} confusion matrices for class labels, which have no pixels",
+                expected="global",
+                fix="leave --confusion out",
+            )
+        )
+
+
+def with_oracle(config: TrainConfig, shape: Shape) -> RaterNetwork:
+    """With the true confusion matrices."""
+    return _confusion_network(config, shape, OracleConfusion(shape.n_raters, shape.n_classes))
+
+
+def of_raters(network: Callable[..., RaterNetwork]) -> Build:
+    """Return what builds a network of the usual parts, with something for each rater."""
+
+    def build(config: TrainConfig, shape: Shape) -> RaterNetwork:
+        return network(
+            _backbone(config, shape),
+            n_raters=shape.n_raters,
+            **_sizes(config, shape),
+        )
+
+    return build
+
+
+def bootstrap(config: TrainConfig, shape: Shape) -> RaterNetwork:
+    """For soft bootstrapping."""
+    return BootstrapNetwork(
+        _backbone(config, shape),
+        **_sizes(config, shape),
+    )
+
+
+def separate(config: TrainConfig, shape: Shape) -> RaterNetwork:
+    """One network per rater."""
+    return SeparateNetworks(
+        [_confusion_network(config, shape, None) for _ in range(shape.n_raters)]
+    )
+
+
+def prob_unet(config: TrainConfig, shape: Shape) -> RaterNetwork:
+    """The probabilistic U-Net."""
+    return ProbabilisticUNet(
+        _backbone(config, shape),
+        n_channels=shape.n_channels,
+        channels=config.channels,
+        **_sizes(config, shape),
+    )
+
+
+def coarse(config: TrainConfig, shape: Shape, *, with_confusion: bool = True) -> RaterNetwork:
+    """For coarse drawings, with or without confusion matrices."""
+    return CoarseNetwork(
+        _backbone(config, shape),
+        **_sizes(config, shape),
+        kinds=shape.kinds,
+        with_confusion=with_confusion,
+    )
+
+
+def label_sampling(config: TrainConfig, shape: Shape) -> RaterNetwork:
+    """Plain, trained on one rater's label at a time."""
+    return LabelSamplingNetwork(
+        _backbone(config, shape),
+        **_sizes(config, shape),
+        confusion=None,
+    )
+
+
+def prism(config: TrainConfig, shape: Shape) -> RaterNetwork:
+    """MrPrism, which has an encoder of its own."""
+    if config.backbone != "unet":
+        raise InputError(
+            Fault(
+                f"prism on the backbone {config.backbone}",
+                expected="unet, whose stages it decodes in its own way",
+            )
+        )
+    return PrismNetwork(
+        n_channels=shape.n_channels,
+        n_raters=shape.n_raters,
+        n_classes=shape.n_classes,
+        ndim=shape.ndim,
+        channels=config.channels,
+        options=checked_options(PrismOptions, config.options, config.method),
+    )
+
+
+def _backbone(config: TrainConfig, shape: Shape) -> nn.Module:
+    if shape.ndim == 0:
+        return build_classifier_backbone(
+            config.backbone,
+            n_channels=shape.n_channels,
+            space=shape.space,
+            n_features=config.n_features,
+            options=config.backbone_options,
+        )
+    if isinstance(config.backbone, nn.Module):
+        raise InputError(Fault("a module as backbone for drawings", expected="a name"))
+    return build_backbone(
+        config.backbone,
+        ndim=shape.ndim,
+        n_channels=shape.n_channels,
+        n_features=config.n_features,
+        channels=config.channels,
+        options=config.backbone_options,
+    )
+
+
+def _confusion_network(
+    config: TrainConfig, shape: Shape, confusion: ConfusionHead | None
+) -> ConfusionNetwork:
+    return ConfusionNetwork(
+        _backbone(config, shape),
+        **_sizes(config, shape),
+        confusion=confusion,
+    )
+
+
+def _sizes(config: TrainConfig, shape: Shape) -> dict[str, int]:
+    """Return the sizes that networks with a backbone of ours have in common."""
+    return {
+        "n_features": config.n_features,
+        "n_classes": shape.n_classes,
+        "ndim": shape.ndim,
+    }
