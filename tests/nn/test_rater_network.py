@@ -3,7 +3,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from multirater.nn import GlobalConfusion, LowRankConfusion, PixelConfusion
-from multirater.nn import confusion as module
+from multirater.nn import pixel_confusion as module
 from multirater.nn.rater_network import ConfusionNetwork, Labelled, batch_loss
 
 HEADS = {

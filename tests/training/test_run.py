@@ -1,9 +1,4 @@
 import json
-import os
-import subprocess
-import sys
-import textwrap
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -11,9 +6,7 @@ import pytest
 import torch
 
 from multirater.errors import InputError
-from multirater.io import dataset_from_arrays, read_dataset, read_image, write_dataset
-from multirater.samples import digits_dataset
-from multirater.simulate import FIVE, SimulatedRater, simulate_dataset
+from multirater.io import dataset_from_arrays, read_dataset, read_image
 from multirater.training import TrainConfig, read_run, resume, train
 from multirater.training.methods import METHODS
 from multirater.training.prediction import predict
@@ -21,53 +14,8 @@ from multirater.training.predictor import Predictor
 
 SMALL = {"channels": (4, 8), "n_features": 4, "epochs": 2, "batch_size": 4, "accelerator": "cpu"}
 OF_KIND = {"masks": SMALL, "classes": {**SMALL, "backbone_options": {"channels": (4, 4)}}}
+
 both_kinds = pytest.mark.parametrize("kind", OF_KIND)
-
-
-@pytest.fixture(scope="module")
-def studies(tmp_path_factory):
-    """A dozen digits with drawings, and with class labels: one rater for some, two for others."""
-    folder = tmp_path_factory.mktemp("data")
-    digits = digits_dataset(n_train=12, n_test=3)
-    raters = [*FIVE, SimulatedRater("coarse", 0.5)]
-    write_dataset(simulate_dataset(digits, raters, seed=1), folder / "masks")
-    write_dataset(classes_of(digits), folder / "classes")
-    return {kind: read_dataset(folder / kind) for kind in OF_KIND}
-
-
-def classes_of(dataset):
-    """Give the images of a data set class labels of five raters."""
-    rng = np.random.default_rng(0)
-    truth = rng.integers(0, 3, len(dataset))
-    labels = np.where(rng.random((len(dataset), 5)) < 0.7, truth[:, None], (truth + 1)[:, None] % 3)
-    labels[rng.random(labels.shape) < 0.5] = -1
-    labels[:5] = np.where(np.eye(5) > 0, truth[:5, None], labels[:5])
-    return dataset_from_arrays(
-        labels,
-        images=[case.read_image().array for case in dataset],
-        truths=truth,
-        splits=[case.split for case in dataset],
-        cases=[case.name for case in dataset],
-        raters=[f"rater {letter}" for letter in "abcde"],
-    )
-
-
-@pytest.fixture(scope="module")
-def data(studies):
-    return studies["masks"]
-
-
-@pytest.fixture(scope="module")
-def run_folders(studies, tmp_path_factory):
-    folders = {kind: tmp_path_factory.mktemp("run") / "cm" for kind in OF_KIND}
-    for kind, folder in folders.items():
-        train(studies[kind], folder, TrainConfig(method="cm", **OF_KIND[kind]))
-    return folders
-
-
-@pytest.fixture(scope="module")
-def run_folder(run_folders):
-    return run_folders["masks"]
 
 
 @pytest.mark.parametrize(
@@ -127,50 +75,6 @@ def test_the_best_checkpoint_is_the_one_with_the_lowest_held_out_loss(run_folder
     assert stored["epoch"] == int(np.argmin(curve))
 
 
-@pytest.mark.parametrize(
-    ("kind", "method"),
-    [
-        ("masks", "cm"),
-        ("masks", "coarse"),
-        ("masks", "prism"),
-        ("masks", "mrnet"),
-        ("masks", "prob-unet"),
-        ("classes", "cm"),
-        ("classes", "gem"),
-        ("classes", "agg-net"),
-    ],
-)
-def test_an_interrupted_run_arrives_at_the_same_weights(
-    studies, tmp_path, monkeypatch, kind, method
-):
-    data = studies[kind]
-    config = TrainConfig(method=method, **{**OF_KIND[kind], "epochs": 4, "augment": True})
-    train(data, tmp_path / "whole", config)
-    from multirater.training.module import RaterModule
-
-    original = RaterModule.training_step
-
-    def interrupted(self, batch, number):
-        if self.current_epoch == 2 and number == 1:
-            raise RuntimeError("pulled the plug")
-        return original(self, batch, number)
-
-    monkeypatch.setattr(RaterModule, "training_step", interrupted)
-    with pytest.raises(RuntimeError, match="pulled the plug"):
-        train(data, tmp_path / "broken", config)
-    monkeypatch.undo()
-    resume(data, tmp_path / "broken")
-    states = [
-        torch.load(tmp_path / name / "checkpoints/last.ckpt", weights_only=False)["state_dict"]
-        for name in ("whole", "broken")
-    ]
-    curves = [pd.read_csv(tmp_path / name / "curves.csv") for name in ("whole", "broken")]
-    pd.testing.assert_frame_equal(*curves)
-    assert states[0].keys() == states[1].keys()
-    for key, value in states[0].items():
-        assert torch.equal(value, states[1][key]), key
-
-
 def test_options_of_a_method_are_kept_and_checked(data, tmp_path):
     config = TrainConfig(method="prism", options={"recurrences": "1"}, **{**SMALL, "epochs": 1})
     train(data, tmp_path / "run", config)
@@ -210,43 +114,6 @@ def test_methods_that_follow_no_confidences_say_so(data, run_folder):
         Predictor(run_folder, confidences={"over": 0.9})(data[0].read_image().array)
 
 
-def test_resume_goes_on_from_the_last_epoch_even_if_it_was_not_the_best(
-    data, tmp_path, monkeypatch
-):
-    from multirater.training.module import RaterModule
-
-    def worse_and_worse(self, batch, _):
-        self._log("val_nll", torch.tensor(float(self.current_epoch)), batch)
-
-    trained = []
-    original = RaterModule.training_step
-
-    def counted(self, batch, number):
-        if self.current_epoch == 3 and number == 1 and not trained.count("broken"):
-            trained.append("broken")
-            raise RuntimeError("pulled the plug")
-        trained.append(self.current_epoch)
-        return original(self, batch, number)
-
-    monkeypatch.setattr(RaterModule, "validation_step", worse_and_worse)
-    config = TrainConfig(method="cm", **{**SMALL, "epochs": 5})
-    train(data, tmp_path / "whole", config)
-    monkeypatch.setattr(RaterModule, "training_step", counted)
-    with pytest.raises(RuntimeError, match="pulled the plug"):
-        train(data, tmp_path / "broken", config)
-    resume(data, tmp_path / "broken")
-    assert set(trained[trained.index("broken") + 1 :]) == {3, 4}
-    whole, broken = (
-        torch.load(tmp_path / name / "checkpoints/last.ckpt", weights_only=False)
-        for name in ("whole", "broken")
-    )
-    assert whole["epoch"] == broken["epoch"] == 4
-    for key, value in whole["state_dict"].items():
-        assert torch.equal(value, broken["state_dict"][key]), key
-    best = torch.load(tmp_path / "broken/checkpoints/best.ckpt", weights_only=False)
-    assert best["epoch"] == 0
-
-
 def test_training_stops_early_when_nothing_is_gained(data, tmp_path, monkeypatch):
     from multirater.training.module import RaterModule
 
@@ -284,37 +151,6 @@ def test_a_long_epoch_says_how_far_it_is(data, tmp_path, monkeypatch, capsys):
     assert "epoch 2 of 2, step 3 of 3, about 0 s left" in said
 
 
-def test_killed_between_the_two_checkpoints_of_an_epoch(data, tmp_path, monkeypatch):
-    import lightning
-
-    config = TrainConfig(method="mean", **{**SMALL, "epochs": 4})
-    train(data, tmp_path / "whole", config)
-    original = lightning.Trainer.save_checkpoint
-
-    def killed(self, filepath, *rest):
-        if self.current_epoch == 2 and str(filepath).endswith("last.ckpt"):
-            raise RuntimeError("pulled the plug")
-        return original(self, filepath, *rest)
-
-    monkeypatch.setattr(lightning.Trainer, "save_checkpoint", killed)
-    with pytest.raises(RuntimeError, match="pulled the plug"):
-        train(data, tmp_path / "broken", config)
-    monkeypatch.undo()
-    resume(data, tmp_path / "broken")
-    assert sorted(path.name for path in (tmp_path / "broken/checkpoints").iterdir()) == [
-        "best.ckpt",
-        "last.ckpt",
-    ]
-    for name in ("best", "last"):
-        whole, broken = (
-            torch.load(tmp_path / run / f"checkpoints/{name}.ckpt", weights_only=False)
-            for run in ("whole", "broken")
-        )
-        assert whole["epoch"] == broken["epoch"]
-        for key, value in whole["state_dict"].items():
-            assert torch.equal(value, broken["state_dict"][key]), key
-
-
 @both_kinds
 def test_same_seed_same_weights_other_seed_others(studies, tmp_path, kind):
     states = []
@@ -324,59 +160,6 @@ def test_same_seed_same_weights_other_seed_others(studies, tmp_path, kind):
         states.append(read_run(tmp_path / name)[2].truth_head.weight)
     assert torch.equal(states[0], states[1])
     assert not torch.equal(states[0], states[2])
-
-
-@pytest.mark.parametrize(
-    ("kind", "method"),
-    [
-        ("masks", "cm"),
-        ("masks", "coarse"),
-        ("masks", "prism"),
-        ("classes", "cm"),
-        ("classes", "agg-net"),
-    ],
-)
-def test_two_processes_take_the_same_steps_as_one(studies, tmp_path, kind, method):
-    data = one_label_each(studies[kind]) if kind == "classes" else studies[kind]
-    write_dataset(data, tmp_path / "data")
-    script = textwrap.dedent(
-        """
-        import json, sys
-        from multirater.io import read_dataset
-        from multirater.training import TrainConfig, train
-        settings = dict(n_features=4, epochs=2, batch_size=4, accelerator="cpu")
-        settings |= json.loads(sys.argv[4])
-        config = TrainConfig(devices=int(sys.argv[3]), **settings)
-        train(read_dataset(sys.argv[1]), sys.argv[2], config)
-        """
-    )
-    (tmp_path / "go.py").write_text(script)
-    curves = []
-    for devices in (1, 2):
-        target = tmp_path / f"on-{devices}"
-        more = {"method": method, "channels": [4, 8]}
-        if kind == "classes":
-            more["backbone_options"] = {"channels": [4, 4]}
-        command = [sys.executable, "go.py", "data", target, str(devices), json.dumps(more)]
-        environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-        done = subprocess.run(
-            command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stderr[-2000:]
-        curves.append(pd.read_csv(target / "curves.csv"))
-    for name in ("train_nll", "val_nll", "train_trace"):
-        one, two = (curve[name].dropna().to_numpy() for curve in curves)
-        assert np.allclose(one, two, rtol=1e-4), name
-
-
-def one_label_each(data):
-    """Keep the first label of each case: every process then has as many."""
-    cases = tuple(
-        replace(case, labels=dict(list(case.labels.items())[:1])) if case.labels else case
-        for case in data
-    )
-    raters = tuple(dict.fromkeys(rater for case in cases for rater in case.labels))
-    return replace(data, cases=cases, raters=raters)
 
 
 def test_predictions_are_files_in_the_family_of_the_image(data, run_folder, tmp_path):

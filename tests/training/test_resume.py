@@ -1,0 +1,122 @@
+"""Runs that are cut off, and go on."""
+
+import pandas as pd
+import pytest
+import torch
+
+from multirater.training import TrainConfig, resume, train
+
+SMALL = {"channels": (4, 8), "n_features": 4, "epochs": 2, "batch_size": 4, "accelerator": "cpu"}
+OF_KIND = {"masks": SMALL, "classes": {**SMALL, "backbone_options": {"channels": (4, 4)}}}
+
+
+@pytest.mark.parametrize(
+    ("kind", "method"),
+    [
+        ("masks", "cm"),
+        ("masks", "coarse"),
+        ("masks", "prism"),
+        ("masks", "mrnet"),
+        ("masks", "prob-unet"),
+        ("classes", "cm"),
+        ("classes", "gem"),
+        ("classes", "agg-net"),
+    ],
+)
+def test_an_interrupted_run_arrives_at_the_same_weights(
+    studies, tmp_path, monkeypatch, kind, method
+):
+    data = studies[kind]
+    config = TrainConfig(method=method, **{**OF_KIND[kind], "epochs": 4, "augment": True})
+    train(data, tmp_path / "whole", config)
+    from multirater.training.module import RaterModule
+
+    original = RaterModule.training_step
+
+    def interrupted(self, batch, number):
+        if self.current_epoch == 2 and number == 1:
+            raise RuntimeError("pulled the plug")
+        return original(self, batch, number)
+
+    monkeypatch.setattr(RaterModule, "training_step", interrupted)
+    with pytest.raises(RuntimeError, match="pulled the plug"):
+        train(data, tmp_path / "broken", config)
+    monkeypatch.undo()
+    resume(data, tmp_path / "broken")
+    states = [
+        torch.load(tmp_path / name / "checkpoints/last.ckpt", weights_only=False)["state_dict"]
+        for name in ("whole", "broken")
+    ]
+    curves = [pd.read_csv(tmp_path / name / "curves.csv") for name in ("whole", "broken")]
+    pd.testing.assert_frame_equal(*curves)
+    assert states[0].keys() == states[1].keys()
+    for key, value in states[0].items():
+        assert torch.equal(value, states[1][key]), key
+
+
+def test_resume_goes_on_from_the_last_epoch_even_if_it_was_not_the_best(
+    data, tmp_path, monkeypatch
+):
+    from multirater.training.module import RaterModule
+
+    def worse_and_worse(self, batch, _):
+        self._log("val_nll", torch.tensor(float(self.current_epoch)), batch)
+
+    trained = []
+    original = RaterModule.training_step
+
+    def counted(self, batch, number):
+        if self.current_epoch == 3 and number == 1 and not trained.count("broken"):
+            trained.append("broken")
+            raise RuntimeError("pulled the plug")
+        trained.append(self.current_epoch)
+        return original(self, batch, number)
+
+    monkeypatch.setattr(RaterModule, "validation_step", worse_and_worse)
+    config = TrainConfig(method="cm", **{**SMALL, "epochs": 5})
+    train(data, tmp_path / "whole", config)
+    monkeypatch.setattr(RaterModule, "training_step", counted)
+    with pytest.raises(RuntimeError, match="pulled the plug"):
+        train(data, tmp_path / "broken", config)
+    resume(data, tmp_path / "broken")
+    assert set(trained[trained.index("broken") + 1 :]) == {3, 4}
+    whole, broken = (
+        torch.load(tmp_path / name / "checkpoints/last.ckpt", weights_only=False)
+        for name in ("whole", "broken")
+    )
+    assert whole["epoch"] == broken["epoch"] == 4
+    for key, value in whole["state_dict"].items():
+        assert torch.equal(value, broken["state_dict"][key]), key
+    best = torch.load(tmp_path / "broken/checkpoints/best.ckpt", weights_only=False)
+    assert best["epoch"] == 0
+
+
+def test_killed_between_the_two_checkpoints_of_an_epoch(data, tmp_path, monkeypatch):
+    import lightning
+
+    config = TrainConfig(method="mean", **{**SMALL, "epochs": 4})
+    train(data, tmp_path / "whole", config)
+    original = lightning.Trainer.save_checkpoint
+
+    def killed(self, filepath, *rest):
+        if self.current_epoch == 2 and str(filepath).endswith("last.ckpt"):
+            raise RuntimeError("pulled the plug")
+        return original(self, filepath, *rest)
+
+    monkeypatch.setattr(lightning.Trainer, "save_checkpoint", killed)
+    with pytest.raises(RuntimeError, match="pulled the plug"):
+        train(data, tmp_path / "broken", config)
+    monkeypatch.undo()
+    resume(data, tmp_path / "broken")
+    assert sorted(path.name for path in (tmp_path / "broken/checkpoints").iterdir()) == [
+        "best.ckpt",
+        "last.ckpt",
+    ]
+    for name in ("best", "last"):
+        whole, broken = (
+            torch.load(tmp_path / run / f"checkpoints/{name}.ckpt", weights_only=False)
+            for run in ("whole", "broken")
+        )
+        assert whole["epoch"] == broken["epoch"]
+        for key, value in whole["state_dict"].items():
+            assert torch.equal(value, broken["state_dict"][key]), key
