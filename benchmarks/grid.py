@@ -44,8 +44,6 @@ def grid_arguments(
     description: str,
     name: str,
     arguments: Sequence[str] | None = None,
-    *,
-    more: Callable[[argparse.ArgumentParser], None] | None = None,
 ) -> argparse.Namespace:
     """Read the options that all grids share.
 
@@ -53,7 +51,6 @@ def grid_arguments(
         description: what the benchmark compares.
         name: of its results file; the quick form has a file of its own.
         arguments: instead of those of the command line.
-        more: adds options of the benchmark's own.
     """
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--jobs", type=int, default=2, help="processes, each with one thread")
@@ -61,8 +58,6 @@ def grid_arguments(
     parser.add_argument("--report", action="store_true", help="run nothing: tables of what is done")
     parser.add_argument("--data", type=Path, help="folder of real data, where any is used")
     parser.add_argument("--results", type=Path, help="JSON-lines file to keep results in")
-    if more is not None:
-        more(parser)
     read = parser.parse_args(arguments)
     suffix = "-quick" if read.quick else ""
     read.results = read.results or RESULTS / f"{name}{suffix}.jsonl"

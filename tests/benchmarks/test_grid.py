@@ -1,11 +1,15 @@
+import importlib
 import json
+import sys
 import textwrap
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from grid import as_table, grid_arguments, markdown, mean_std, read_records, run_grid
 
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 JOBS = [{"method": "cm", "seed": seed} for seed in range(4)]
 
 WORKER = """
@@ -92,3 +96,14 @@ def test_the_quick_form_has_results_of_its_own():
     quick, full = (grid_arguments("", "name", each) for each in (["--quick"], []))
     assert quick.results != full.results
     assert full.jobs == 2
+
+
+@pytest.mark.parametrize(
+    "name", [path.stem for path in BENCHMARKS.glob("*.py") if "\nif __name__" in path.read_text()]
+)
+def test_every_benchmark_says_what_it_takes(name, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", [f"{name}.py", "--help"])
+    with pytest.raises(SystemExit) as end:
+        importlib.import_module(name).main()
+    assert end.value.code == 0
+    assert capsys.readouterr().out.startswith(f"usage: {name}.py")
