@@ -6,9 +6,10 @@ import pytest
 
 from multirater import fuse
 from multirater.errors import InputError
-from multirater.fuse import dataset as fuse_dataset_module
+from multirater.fuse import mask_dataset
 from multirater.fuse.case import fuse_case
-from multirater.fuse.dataset import PROGRESS, fuse_dataset
+from multirater.fuse.dataset import fuse_dataset
+from multirater.fuse.mask_dataset import PROGRESS
 from multirater.fuse.methods import METHODS
 from multirater.io import (
     dataset_from_arrays,
@@ -92,7 +93,7 @@ def test_an_interrupted_run_goes_on_without_doing_anything_twice(digits, tmp_pat
         fused.append(case.name)
         return fuse_case(case, job)
 
-    monkeypatch.setattr(fuse_dataset_module, "fuse_case", interrupted)
+    monkeypatch.setattr(mask_dataset, "fuse_case", interrupted)
     with pytest.raises(KeyboardInterrupt):
         fuse_dataset(digits, tmp_path / "out", method="staple")
     assert not (tmp_path / "out" / "manifest.csv").exists()
@@ -100,7 +101,7 @@ def test_an_interrupted_run_goes_on_without_doing_anything_twice(digits, tmp_pat
         stream.write('{"case": "half a li')
     again: list[str] = []
     monkeypatch.setattr(
-        fuse_dataset_module,
+        mask_dataset,
         "fuse_case",
         lambda case, job: again.append(case.name) or fuse_case(case, job),
     )

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from multirater.errors import Fault, InputError
-from multirater.fuse.dataset import FusedDataset, write_settings
+from multirater.fuse.folder import FusedDataset, write_settings
 from multirater.fuse.methods import NEEDS_SPACE, method_named, require_options
 from multirater.fuse.rater_table import rater_table_of_tasks
 from multirater.fuse.table import COLUMNS, long_columns

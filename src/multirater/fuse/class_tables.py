@@ -16,9 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from multirater.io import classes as classes_file
-from multirater.io import manifest
-from multirater.io.atomic import replacing
+from multirater.fuse.folder import write_tables
 from multirater.io.manifest import Row, cell_of
 from multirater.types import MISSING, Case, Classes, Dataset
 
@@ -64,11 +62,7 @@ def write_class_tables(
         )
         for case in dataset
     ]
-    for frame, name in ((raters, "raters.csv"), (cases, "cases.csv")):
-        with replacing(target / name, overwrite=True) as temporary:
-            frame.to_csv(temporary)
-    classes_file.write_classes(classes, target / classes_file.FILE_NAME, overwrite=True)
-    manifest.write_rows(rows, target / manifest.FILE_NAME, overwrite=True)
+    write_tables(target, raters, cases, rows, classes)
     return cases
 
 

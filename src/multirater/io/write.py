@@ -11,9 +11,9 @@ from typing import Literal
 import numpy as np
 
 from multirater.errors import Fault, InputError
-from multirater.io import classes as classes_file
 from multirater.io import manifest
 from multirater.io.case_files import CaseFiles, read_case_files
+from multirater.io.dataset_tables import write_dataset_tables
 from multirater.io.formats import write_image
 from multirater.io.grid import is_default
 from multirater.io.labels import write_label
@@ -77,10 +77,7 @@ def write_dataset(
                 rows += writer.write_case(case, files)
         if faults:
             raise InputError(faults)
-        manifest.write_rows(rows, temporary / manifest.FILE_NAME)
-        classes = writer.classes()
-        if classes is not None:
-            classes_file.write_classes(classes, temporary / classes_file.FILE_NAME)
+        write_dataset_tables(temporary, rows, writer.classes())
     return target / manifest.FILE_NAME
 
 

@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
 from multirater.fuse.case import FusedCase
-from multirater.fuse.dataset import FusedClasses, FusedDataset, fuse_dataset
+from multirater.fuse.class_dataset import FusedClasses
+from multirater.fuse.dataset import fuse_dataset
+from multirater.fuse.folder import FusedDataset
 from multirater.fuse.spatial_staple import expected_confusions
 from multirater.io.survey import Survey
 from multirater.training.class_evidence import truth_of

@@ -28,12 +28,11 @@ from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
 from multirater.fuse.class_tables import write_class_tables
-from multirater.io.classes import FILE_NAME as CLASSES_FILE
-from multirater.io.classes import write_classes
+from multirater.io.dataset_tables import write_dataset_tables
 from multirater.io.formats import write_image
 from multirater.io.labels import write_label
 from multirater.io.manifest import FILE_NAME as MANIFEST_FILE
-from multirater.io.manifest import Row, cell_of, write_rows
+from multirater.io.manifest import Row, cell_of
 from multirater.io.naming import file_names
 from multirater.io.origin import write_origin
 from multirater.io.suffixes import WRITABLE, suffix_of
@@ -105,8 +104,7 @@ def predict(
     if recurrences:
         for case in track(dataset, "predicting recurrences", len(dataset)):
             writer.write_recurrences(case, names[case.name], predictor)
-    write_classes(predictor.data.as_classes(), target / CLASSES_FILE)
-    write_rows(rows, target / MANIFEST_FILE)
+    write_dataset_tables(target, rows, predictor.data.as_classes())
     write_origin(target, dataset.folder, run=Path(run))
     return target / MANIFEST_FILE
 

@@ -11,8 +11,8 @@ from math import inf
 from pathlib import Path
 
 from multirater.errors import Fault, InputError, MultiraterWarning
-from multirater.io import classes as classes_file
 from multirater.io import manifest
+from multirater.io.dataset_tables import write_dataset_tables
 from multirater.io.formats import write_image
 from multirater.io.labels import write_label
 from multirater.io.lidc.ct import CtSlice, crop_ct, index_series
@@ -224,8 +224,7 @@ def _warn(message: str) -> None:
 
 def _write_tables(records: Sequence[_Record], folder: Path) -> None:
     rows = [row for record in records for row in record.rows]
-    manifest.write_rows(rows, folder / manifest.FILE_NAME)
-    classes_file.write_classes(CLASSES, folder / classes_file.FILE_NAME)
+    write_dataset_tables(folder, rows, CLASSES)
     with (folder / TABLE).open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream)
         writer.writerow(["case", "series", "readers", "spacing"])

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
-from multirater.io import classes as classes_file
 from multirater.io import manifest
+from multirater.io.dataset_tables import write_dataset_tables
 from multirater.io.formats import read_image, write_image
 from multirater.io.grid import size_text
 from multirater.io.manifest import Row, cell_of
@@ -101,8 +101,7 @@ def import_cityscapes(
                 faults += error.at(case=scene.name).faults
         if faults:
             raise InputError(faults)
-        manifest.write_rows(rows, temporary / manifest.FILE_NAME)
-        classes_file.write_classes(CLASSES, temporary / classes_file.FILE_NAME)
+        write_dataset_tables(temporary, rows, CLASSES)
     return target / manifest.FILE_NAME
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from multirater.errors import Fault, InputError
-from multirater.io import classes as classes_file
 from multirater.io import manifest
+from multirater.io.dataset_tables import write_dataset_tables
 from multirater.io.formats import image_shape, is_image_file
 from multirater.io.grid import size_text
 from multirater.io.manifest import Row, cell_of
@@ -65,8 +65,7 @@ def import_les_av(
             for image, vessels in pairs
             if vessels is not None
         ]
-        manifest.write_rows(rows, temporary / manifest.FILE_NAME)
-        classes_file.write_classes(CLASSES, temporary / classes_file.FILE_NAME)
+        write_dataset_tables(temporary, rows, CLASSES)
     return target / manifest.FILE_NAME
 
 

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError, MultiraterWarning
-from multirater.io import classes as classes_file
 from multirater.io import manifest
 from multirater.io.dataset import read_dataset
+from multirater.io.dataset_tables import write_dataset_tables
 from multirater.io.formats import write_image
 from multirater.io.labels import write_label
 from multirater.io.lidc.dataset import CLASSES
@@ -88,8 +88,7 @@ def import_lidc_crops(
         written = list(map_parallel(write, jobs, label="cutting nodules", workers=workers))
         _require_slices(written, source)
         rows = [row for each in written for row in each.rows]
-        manifest.write_rows(rows, temporary / manifest.FILE_NAME)
-        classes_file.write_classes(CLASSES, temporary / classes_file.FILE_NAME)
+        write_dataset_tables(temporary, rows, CLASSES)
     _report(written)
     return target / manifest.FILE_NAME
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from multirater.errors import Fault, InputError
-from multirater.io import classes as classes_file
 from multirater.io import manifest
+from multirater.io.dataset_tables import write_dataset_tables
 from multirater.io.formats import image_shape
 from multirater.io.grid import size_text
 from multirater.io.manifest import IMAGE_SEPARATOR, Row
@@ -78,8 +78,7 @@ def import_ms_lesion(
     target = Path(folder)
     with new_folder(target, overwrite=overwrite) as temporary:
         rows = [row for scan in scans for row in _rows(scan, target, splits[scan.patient], truth)]
-        manifest.write_rows(rows, temporary / manifest.FILE_NAME)
-        classes_file.write_classes(CLASSES, temporary / classes_file.FILE_NAME)
+        write_dataset_tables(temporary, rows, CLASSES)
     return target / manifest.FILE_NAME
 
 
