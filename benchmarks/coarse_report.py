@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from grid import Record, as_table, markdown, mean_std, mean_std_text
+from grid import Record, as_table, markdown, mean_std, mean_std_text, what_was_run
 
 MIOU = "mIoU"
 ROWS = {
@@ -45,12 +45,9 @@ def write_report(records: Sequence[Record], n_jobs: int, arguments: argparse.Nam
 
 def heading(records: Sequence[Record], n_jobs: int, arguments: argparse.Namespace) -> str:
     """Say what was run, how, at which commit, and what it took."""
-    quick = " --quick" if arguments.quick else ""
-    commits = ", ".join(dict.fromkeys(each["commit"] for each in records))
-    minutes = sum(each["seconds"] for each in records) / 60
+    ran = what_was_run("coarse", records, n_jobs, quick=arguments.quick)
     return (
-        f"# Coarse drawings\n\n`python benchmarks/coarse.py{quick}` at {commits or 'no commit'}: "
-        f"{len(records)} of {n_jobs} runs, {minutes:.0f} minutes of one core. mIoU in per cent on "
+        f"# Coarse drawings\n\n{ran} mIoU in per cent on "
         "unseen images, background included, mean ± standard deviation over seeds.\n\n"
         "Digits are MNIST with the mask of each as truth; each seed has digits and drawings of its "
         "own, none of which were looked at while the method was made. The same U-Net (16, 32, 64 "

@@ -195,6 +195,22 @@ def as_table(records: Sequence[Record]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def what_was_run(name: str, records: Sequence[Record], n_jobs: int, *, quick: bool) -> str:
+    """Return the command, the commits that ran it, and what it took, as the head of a report.
+
+    Example:
+        >>> record = {"job": {"seed": 0}, "result": {}, "seconds": 90.0, "commit": "0e68881"}
+        >>> what_was_run("step", [record], 2, quick=True)
+        '`python benchmarks/step.py --quick` at commit 0e68881: 1 of 2 runs, 2 minutes of one core.'
+    """
+    commits = ", ".join(dict.fromkeys(each["commit"] for each in records)) or "unknown"
+    minutes = sum(each["seconds"] for each in records) / 60
+    return (
+        f"`python benchmarks/{name}.py{' --quick' * quick}` at commit {commits}: "
+        f"{len(records)} of {n_jobs} runs, {minutes:.0f} minutes of one core."
+    )
+
+
 def mean_std(
     table: pd.DataFrame,
     rows: str | Sequence[str],

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from grid import Record, as_table, markdown, mean_std_text
+from grid import Record, as_table, markdown, mean_std_text, what_was_run
 
 PAPER_1 = {
     "wdn": "83.13",
@@ -48,7 +48,7 @@ def write_report(records: Sequence[Record], n_jobs: int, arguments: argparse.Nam
     """
     runs = as_table(records)
     path = Path(arguments.results).with_suffix(".md")
-    parts = [_head(records, n_jobs)]
+    parts = [_head(records, n_jobs, arguments)]
     if len(runs):
         brain, digits = (runs[runs["data"] == name] for name in ("brain", "digits"))
         parts += [_table_1(brain), _table_2(brain), _table_3(runs), _table_4(brain), _raters(brain)]
@@ -57,11 +57,10 @@ def write_report(records: Sequence[Record], n_jobs: int, arguments: argparse.Nam
     return path
 
 
-def _head(records: Sequence[Record], n_jobs: int) -> str:
-    commits = sorted({str(each.get("commit", "unknown")) for each in records})
+def _head(records: Sequence[Record], n_jobs: int, arguments: argparse.Namespace) -> str:
+    ran = what_was_run("mrprism", records, n_jobs, quick=arguments.quick)
     return (
-        f"# MrPrism\n\n`python benchmarks/mrprism.py`: {len(records)} of {n_jobs} runs, at "
-        f"{', '.join(commits)}. Soft Dice in per cent against the share of raters who drew a pixel "
+        f"# MrPrism\n\n{ran} Soft Dice in per cent against the share of raters who drew a pixel "
         "(mean over thresholds 0.1 to 0.9), mean ± standard deviation over runs; `34 / 5` is the "
         "paper's split with several seeds, `folds` is cross-validation.\n"
     )

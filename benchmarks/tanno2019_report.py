@@ -10,7 +10,7 @@ import matplotlib
 import numpy as np
 import pandas as pd
 
-from grid import Record, as_table, markdown, mean_std, mean_std_text
+from grid import Record, as_table, markdown, mean_std, mean_std_text, what_was_run
 
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt
@@ -84,13 +84,10 @@ def write_report(records: Sequence[Record], n_jobs: int, arguments: argparse.Nam
 
 def heading(records: Sequence[Record], n_jobs: int, arguments: argparse.Namespace) -> str:
     """Say what was run, how, at which commit, and what it took."""
-    quick = " --quick" if arguments.quick else ""
-    commits = ", ".join(dict.fromkeys(each["commit"] for each in records))
-    minutes = sum(each["seconds"] for each in records) / 60
+    ran = what_was_run("tanno2019", records, n_jobs, quick=arguments.quick)
     return (
         "# Tanno 2019 on MNIST and CIFAR-10 with simulated raters\n\n"
-        f"`python benchmarks/tanno2019.py{quick}` at commit {commits or 'unknown'}: "
-        f"{len(records)} of {n_jobs} runs done, {minutes:.0f} minutes of one process in all.\n\n"
+        f"{ran}\n\n"
         "All methods share network, schedule and data; 10 % of the training images are held out "
         "to choose the epoch, by the likelihood of the labels that the method explains, without "
         "truth. Mean ± standard deviation over seeds, which change raters, labels, weights and "

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from grid import Record, as_table, markdown, mean_std, mean_std_text
+from grid import Record, as_table, markdown, mean_std, mean_std_text, what_was_run
 
 PAPER: dict[str, dict[str, tuple[str, str]]] = {
     "dense": {
@@ -75,15 +75,12 @@ def write_report(records: Sequence[Record], n_jobs: int, arguments: argparse.Nam
 
 def heading(records: Sequence[Record], n_jobs: int, arguments: argparse.Namespace) -> str:
     """Say what was run, how, at which commit, and what it took."""
-    quick = " --quick" if arguments.quick else ""
-    commits = ", ".join(dict.fromkeys(each["commit"] for each in records))
     jobs = [each["job"] for each in records if "method" in each["job"]]
-    minutes = sum(each["seconds"] for each in records) / 60
+    ran = what_was_run("zhang2020", records, n_jobs, quick=arguments.quick)
     size = jobs[0] if jobs else {"n_train": 0, "n_test": 0, "epochs": 0}
     return (
         "# Zhang 2020 on digits with five simulated raters\n\n"
-        f"`python benchmarks/zhang2020.py{quick}` at commit {commits or 'unknown'}: "
-        f"{len(records)} of {n_jobs} runs done, {minutes:.0f} minutes of one process in all.\n\n"
+        f"{ran}\n\n"
         f"{size['n_train']} digits to train on (15 % of them held out to choose the epoch, without "
         f"truth), {size['n_test']} to test on, {size['epochs']} epochs, U-Net 16-32-64 of 16 "
         "features, one-cycle learning rate with peak 3e-3, batches of 32. Raters: good, over, "

@@ -172,4 +172,4 @@ def test_the_report_of_an_unfinished_benchmark(tmp_path, n_done):
     jobs = tanno2019.all_jobs(TINY)
     arguments = Namespace(results=tmp_path / "tanno2019.jsonl", quick=True)
     text = write_report(fake_records(jobs[:n_done]), len(jobs), arguments).read_text("utf-8")
-    assert f"{n_done} of {len(jobs)} runs done" in text
+    assert f"{n_done} of {len(jobs)} runs, " in text

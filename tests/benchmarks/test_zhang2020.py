@@ -96,4 +96,4 @@ def test_the_report_of_an_unfinished_benchmark(tmp_path):
     jobs = zhang2020.all_jobs(TINY)
     arguments = Namespace(results=tmp_path / "zhang2020.jsonl", quick=True)
     text = write_report(fake_records(jobs[:3]), len(jobs), arguments).read_text(encoding="utf-8")
-    assert f"3 of {len(jobs)} runs done" in text
+    assert f"3 of {len(jobs)} runs, " in text
