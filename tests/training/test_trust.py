@@ -49,6 +49,17 @@ def test_a_class_that_raters_miss_more_often_than_not_is_a_problem():
     assert "lesion is mostly called background" in texts(trust, "problem")
 
 
+def test_a_name_that_belongs_to_another_class_as_much_is_a_problem():
+    """Every class is mostly called by its own name, but `lesion` is said of cysts even more."""
+    counts = np.array([[[90.0, 5.0, 5.0], [30.0, 40.0, 30.0], [5.0, 45.0, 50.0]]])
+    classes = ("background", "lesion", "cyst")
+    trust = trust_of(
+        evidence(counts=counts, classes=classes, votes=np.eye(3), disputed_share=np.nan)
+    )
+    assert "The answer lesion is, on average, given to some other class" in texts(trust, "problem")
+    assert "For lesion" not in texts(trust, "problem")
+
+
 def test_being_outvoted_where_raters_disagree_is_a_caution():
     trust = trust_of(evidence(disputed=np.array([[200.0, 100.0], [300.0, 50.0]])))
     assert "where the network says lesion, most raters say otherwise" in texts(trust, "caution")

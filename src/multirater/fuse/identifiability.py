@@ -164,6 +164,29 @@ def margins(counts: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(np.where(counts.sum(1) > 0.5, margin, np.nan))
 
 
+def name_margins(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return by how much each name is likelier for its own class than for any other.
+
+    Where this is positive for all, the truth is the solution of least trace (Tanno 2019, Theorem
+    1). How frequent the classes are does not count.
+
+    Args:
+        counts: labels (true, observed).
+
+    Returns:
+        (n_classes,), diagonal minus the largest other entry of the confusion matrix's column; NaN
+        for a class that does not occur.
+
+    Example:
+        >>> name_margins(np.array([[8.0, 2.0], [6.0, 4.0]])).round(1)
+        array([0.2, 0.2])
+    """
+    cm = confusion_of(counts)
+    occurs = counts.sum(1) > 0.5
+    others = np.where(np.eye(len(cm), dtype=bool) | ~occurs[:, None], 0.0, cm)
+    return np.asarray(np.where(occurs, np.diagonal(cm) - others.max(0), np.nan))
+
+
 def _most_confusable(
     mean_cm: NDArray[np.float64], present: NDArray[np.bool_]
 ) -> tuple[int, int] | None:

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from multirater.fuse.identifiability import margins
+from multirater.fuse.identifiability import margins, name_margins
 from multirater.io.atomic import replacing
 from multirater.trust import Finding, Level, gravest_first
 from multirater.words import listed
@@ -119,23 +119,35 @@ def _summary(gravest: Level) -> str:
 
 
 def _identifiable(evidence: Evidence) -> list[Finding]:
-    """Say whether raters are, on average, right more often than wrong in any one way."""
-    margin = margins(evidence.counts.sum(0))
-    weak = _weak(evidence.classes, margin)
+    """Say whether the mean confusion matrix is diagonally dominant, by rows and by columns."""
+    counts = evidence.counts.sum(0)
+    by_class, by_name = margins(counts), name_margins(counts)
+    weak, shared = (_weak(evidence.classes, margin) for margin in (by_class, by_name))
+    advice = (
+        "the mean confusion matrix is not diagonally dominant, and from these labels the class "
+        "cannot be told from its error. Get labels of better raters, or of more."
+    )
+    found = []
     if weak:
-        return [
-            Finding(
-                "problem",
-                f"For {listed(weak)} raters are, on average, not right more often than wrong in "
-                "some one way: from these labels the class cannot be told from its error. Get "
-                "labels of better raters, or of more.",
-            )
-        ]
+        text = (
+            f"For {listed(weak)} raters are, on average, not right more often than wrong in some "
+            f"one way: {advice}"
+        )
+        found.append(Finding("problem", text))
+    if shared:
+        text = (
+            f"The answer {listed(shared)} is, on average, given to some other class as readily as "
+            f"to its own: {advice}"
+        )
+        found.append(Finding("problem", text))
+    if found:
+        return found
+    smallest = min(np.nanmin(by_class), np.nanmin(by_name))
     return [
         Finding(
             "good",
             "Identifiable: in every class raters are, on average, right more often than wrong in "
-            f"any one way (smallest margin {np.nanmin(margin):.2f}).",
+            f"any one way (smallest margin {smallest:.2f}).",
         )
     ]
 
