@@ -51,6 +51,13 @@ def test_figures_come_with_it(kinds, tmp_path):
     assert suffixes == {".png", ".svg"}
 
 
+def test_figures_that_cannot_be_written_leave_no_page(kinds, tmp_path):
+    write_report(kinds["truth"], tmp_path / "r.html", figures=tmp_path / "figures")
+    with pytest.raises(InputError, match="exists"):
+        write_report(kinds["truth"], tmp_path / "second.html", figures=tmp_path / "figures")
+    assert not (tmp_path / "second.html").exists()
+
+
 def test_an_earlier_report_is_kept_unless_told_otherwise(kinds, tmp_path):
     target = tmp_path / "report.html"
     target.write_text("mine")

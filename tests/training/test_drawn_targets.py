@@ -59,6 +59,7 @@ def test_a_data_set_without_drawings_and_labels_is_refused(tmp_path, method):
     data = digits_dataset(n_train=4, n_test=0)
     with pytest.raises(InputError, match="no case has a drawing or a label"):
         train(data, tmp_path / "run", TrainConfig(method=method, epochs=1, **SMALL))
+    assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize(

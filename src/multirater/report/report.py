@@ -63,14 +63,14 @@ def write_report(
         target = target.with_suffix("") / "index.html"
     _require_writable(target, cases, overwrite)
     contents = gather(_as_list(paths), seed=seed, workers=workers)
-    page = make_page(contents, cases=cases)
-    if page.source == "folder":
-        _write_case_files(page, target.parent / "cases")
-    _write_page(page, target)
     if figures is not None:
         from multirater.report.figures import write_figures
 
         write_figures(contents.subject, figures, overwrite=overwrite)
+    page = make_page(contents, cases=cases)
+    if page.source == "folder":
+        _write_case_files(page, target.parent / "cases")
+    _write_page(page, target)
     return target
 
 

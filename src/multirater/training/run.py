@@ -17,6 +17,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 import lightning
@@ -124,7 +125,13 @@ def train(dataset: Dataset, folder: str | Path, config: TrainConfig | None = Non
         target.mkdir(parents=True, exist_ok=True)
         write_config(keep_backbone(config, target), target / CONFIG)
         write_origin(target, dataset.folder)
-    return _fit(found, target, config)
+    try:
+        return _fit(found, target, config)
+    except InputError:
+        if is_first and not (target / CHECKPOINTS).exists():
+            # Nothing was learned: leave no folder in the way of the corrected command.
+            rmtree(target)
+        raise
 
 
 def resume(dataset: Dataset, folder: str | Path) -> Run:
