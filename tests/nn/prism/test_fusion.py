@@ -5,7 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from multirater.fuse import staple
-from multirater.nn.prism.fusion import as_votes, drawn_by, fuse, thresholded
+from multirater.nn.posterior import one_hot
+from multirater.nn.prism.fusion import drawn_by, fuse, thresholded
 
 
 def world(seed, n_raters, n_classes, space=(5, 4)):
@@ -36,7 +37,7 @@ def test_proposition_1_fusing_by_true_likelihoods_is_bayes_rule(seed, n_raters, 
     cm, prior, labels = world(seed, n_raters, n_classes)
     confidence = torch.from_numpy(cm).log()[..., None, None]
     log_prior = torch.from_numpy(prior).log()[None, :, None, None]
-    fused = fuse(confidence, as_votes(torch.from_numpy(labels), n_classes).double(), log_prior)
+    fused = fuse(confidence, one_hot(torch.from_numpy(labels), n_classes).double(), log_prior)
     assert np.allclose(fused.exp()[0].numpy(), by_bayes(cm, prior, labels), atol=1e-6)
 
 
@@ -46,16 +47,16 @@ def test_fusing_by_the_matrices_of_staple_is_its_result():
     labels = np.stack([truth ^ (rng.random(truth.shape) < rate) for rate in (0.05, 0.2, 0.3)])
     found = staple(labels.astype(np.int16), prior=0.5)
     confidence = torch.from_numpy(np.asarray(found.cm, dtype=float)).log()[None, ..., None, None]
-    fused = fuse(confidence, as_votes(torch.from_numpy(labels.astype(np.int64))[None], 2))
+    fused = fuse(confidence, one_hot(torch.from_numpy(labels.astype(np.int64))[None], 2))
     assert np.allclose(fused.exp()[0].numpy(), found.probability, atol=1e-4)
 
 
 def test_a_rater_who_did_not_label_has_no_say():
     confidence = torch.tensor([[0.9, 0.1], [0.1, 0.9]]).log().expand(1, 2, 2, 2)[..., None]
-    alone = fuse(confidence[:, :1], as_votes(torch.tensor([[[1]]]), 2))
-    silent = fuse(confidence, as_votes(torch.tensor([[[1], [-1]]]), 2))
+    alone = fuse(confidence[:, :1], one_hot(torch.tensor([[[1]]]), 2))
+    silent = fuse(confidence, one_hot(torch.tensor([[[1], [-1]]]), 2))
     assert torch.allclose(alone, silent)
-    nobody = fuse(confidence, as_votes(torch.tensor([[[-1], [-1]]]), 2))
+    nobody = fuse(confidence, one_hot(torch.tensor([[[-1], [-1]]]), 2))
     assert torch.allclose(nobody.exp(), torch.full((1, 2, 1), 0.5))
 
 
@@ -65,7 +66,7 @@ def test_more_votes_for_a_class_make_it_more_probable(n_agreeing):
     labels = torch.full((1, 7, 1), -1)
     labels[0, :n_agreeing] = 1
     expected = 0.8**n_agreeing / (0.8**n_agreeing + 0.2**n_agreeing)
-    assert float(fuse(confidence, as_votes(labels, 2)).exp()[0, 1, 0]) == pytest.approx(expected)
+    assert float(fuse(confidence, one_hot(labels, 2)).exp()[0, 1, 0]) == pytest.approx(expected)
 
 
 def test_thresholded_votes_are_hard_and_still_learn():

@@ -3,7 +3,7 @@ import pytest
 import torch
 from skimage.metrics import structural_similarity
 
-from multirater.nn.prism.fusion import as_votes
+from multirater.nn.posterior import one_hot
 from multirater.nn.prism.losses import dissimilarity, shuffle_loss
 from multirater.nn.prism.start import likelihood
 
@@ -34,14 +34,14 @@ def confident(n_raters):
 
 
 def drawn_as(labels, certainty):
-    votes = as_votes(labels, 2)
+    votes = one_hot(labels, 2)
     return votes * certainty + (1 - votes) * (1 - certainty)
 
 
 def test_shuffling_finds_nothing_wrong_with_labels_foretold():
     torch.manual_seed(0)
     labels = torch.randint(0, 2, (1, 4, 6, 6))
-    votes = as_votes(labels, 2)
+    votes = one_hot(labels, 2)
     right = shuffle_loss(confident(4), drawn_as(labels, 0.9), votes, range(4), draws())
     wrong = shuffle_loss(confident(4), drawn_as(1 - labels, 0.9), votes, range(4), draws())
     assert right < wrong
@@ -52,9 +52,9 @@ def test_shuffling_teaches_what_raters_draw_and_leaves_confidences_alone():
     labels = torch.randint(0, 2, (1, 3, 4, 4))
     confidence = confident(3).requires_grad_()
     drawn = drawn_as(1 - labels, 0.7).requires_grad_()
-    shuffle_loss(confidence, drawn, as_votes(labels, 2), range(3), draws()).backward()
+    shuffle_loss(confidence, drawn, one_hot(labels, 2), range(3), draws()).backward()
     assert confidence.grad is None
-    towards = -drawn.grad * (as_votes(labels, 2) - as_votes(1 - labels, 2))
+    towards = -drawn.grad * (one_hot(labels, 2) - one_hot(1 - labels, 2))
     assert towards.sum() > 0
 
 
@@ -64,5 +64,5 @@ def test_pixels_without_labels_do_not_count():
     labels[..., 2:] = -1
     drawn = torch.rand(1, 2, 1, 4, 4)
     drawn = torch.cat([drawn, 1 - drawn], dim=2).requires_grad_()
-    shuffle_loss(confident(2), drawn, as_votes(labels, 2), range(2), draws()).backward()
+    shuffle_loss(confident(2), drawn, one_hot(labels, 2), range(2), draws()).backward()
     assert (drawn.grad[..., 2:] == 0).all()

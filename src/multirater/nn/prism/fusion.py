@@ -16,17 +16,6 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from multirater.types import MISSING
-
-
-def as_votes(labels: Tensor, n_classes: int) -> Tensor:
-    """Return labels (B, R, *space) as one channel per class, (B, R, L, *space).
-
-    All zero where a label is missing: such a rater has no say.
-    """
-    known = functional.one_hot(labels.clamp(min=0), n_classes).movedim(-1, 2)
-    return (known * (labels != MISSING)[:, :, None]).float()
-
 
 def thresholded(probability: Tensor) -> Tensor:
     """Return the most probable class as votes, (B, R, L, *space).
@@ -48,7 +37,8 @@ def fuse(confidence: Tensor, votes: Tensor, log_prior: Tensor | float = 0.0) -> 
 
     Example:
         >>> reliable = torch.tensor([[0.9, 0.1], [0.2, 0.8]]).log().reshape(1, 1, 2, 2, 1)
-        >>> drew_one = as_votes(torch.tensor([[[1]]]), 2)
+        >>> from multirater.nn.posterior import one_hot
+        >>> drew_one = one_hot(torch.tensor([[[1]]]), 2)
         >>> fuse(reliable, drew_one).exp().flatten()
         tensor([0.1111, 0.8889])
     """

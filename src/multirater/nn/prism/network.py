@@ -16,10 +16,11 @@ from torch.nn import functional
 
 from multirater.errors import Fault, InputError
 from multirater.nn.losses import drawn_nll
+from multirater.nn.posterior import one_hot
 from multirater.nn.prism.conp import ConP
 from multirater.nn.prism.divp import DivP
 from multirater.nn.prism.encoder import Encoder
-from multirater.nn.prism.fusion import as_votes, drawn_by, fuse, thresholded
+from multirater.nn.prism.fusion import drawn_by, fuse, thresholded
 from multirater.nn.prism.losses import dissimilarity, shuffle_loss
 from multirater.nn.prism.options import PrismOptions
 from multirater.nn.prism.start import EQUAL, likelihood, random_start
@@ -88,7 +89,7 @@ class PrismNetwork(RaterNetwork):
 
         The likelihood is that of the raters' labels under the last DivP: what chooses the epoch.
         """
-        votes = as_votes(labelled.labels, self.n_classes)
+        votes = one_hot(labelled.labels, self.n_classes)
         generator = self._generator()
         start = self._start(features, generator)
         wanted = fuse(self._of(start, labelled), votes).exp()
