@@ -67,9 +67,18 @@ def test_a_data_set_without_drawings_and_labels_is_refused(tmp_path, method):
 )
 def test_methods_for_drawings_learn_from_drawings_alone(tmp_path, method):
     data = drawn("coarse", n_train=8)
-    run = train(data, tmp_path / "run", TrainConfig(method=method, epochs=2, **SMALL))
+    known = replace(data, cases=tuple(replace(case, truth=None) for case in data))
+    run = train(known, tmp_path / "run", TrainConfig(method=method, epochs=2, **SMALL))
     assert np.isfinite(run.best_nll)
     assert 0 <= mean_iou(tmp_path / "run", data) <= 1
+
+
+@pytest.mark.parametrize("method", ["auto", "mode", "cm"])
+def test_other_methods_do_not_take_drawings_alone(tmp_path, method):
+    with pytest.raises(InputError, match="no case has a label") as error:
+        train(drawn("coarse", n_train=4), tmp_path / "run", TrainConfig(method=method, **SMALL))
+    assert "--method coarse" in error.value.faults[0].fix
+    assert not (tmp_path / "run").exists()
 
 
 def test_images_with_only_negative_drawings_help(tmp_path):

@@ -90,6 +90,11 @@ def test_what_is_wrong_names_the_case(predictor):
         list(predictor.of_cases(cases, lambda _: []))
 
 
+def test_images_of_another_dimension_are_refused(predictor):
+    with pytest.raises(InputError, match="image is 3-D, of size 4 x 28 x 28"):
+        predictor(np.zeros((1, 4, 28, 28)))
+
+
 @pytest.mark.parametrize("pixels", [1, 10**6])
 def test_slices_of_volumes_go_through_together(tmp_path_factory, monkeypatch, pixels):
     rng = np.random.default_rng(0)

@@ -66,6 +66,23 @@ def test_being_outvoted_where_raters_disagree_is_a_caution():
     assert "1.5% of the pixels; there, 38%" in texts(trust, "caution")
 
 
+def test_only_methods_that_weigh_raters_are_said_to_follow_some():
+    outvoted = np.array([[200.0, 100.0], [300.0, 50.0]])
+    weighing, other = (
+        texts(trust_of(evidence(disputed=outvoted, weights=weights)), "caution")
+        for weights in ((0.5, 0.5), ())
+    )
+    assert "It follows the raters" in weighing
+    assert "It follows" not in other
+    assert "Look at some of these pixels." in other
+
+
+def test_matrices_that_have_not_moved_from_their_start_are_a_caution():
+    text = texts(trust_of(evidence(claimed=0.99, seen=0.75)), "caution")
+    assert "99% of the labels are right, but 75% agree with its answers" in text
+    assert "matrices" not in texts(trust_of(evidence(claimed=0.8, seen=0.75)), "caution")
+
+
 def test_following_one_rater_is_a_caution():
     assert "rests on one rater" in texts(trust_of(evidence(weights=(0.9, 0.1))), "caution")
 

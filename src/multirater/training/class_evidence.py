@@ -43,9 +43,11 @@ def class_evidence(
     n_classes = truth.shape[1]
     counts = np.zeros((len(raters), n_classes, n_classes))
     np.add.at(counts.swapaxes(1, 2), (answers.rater, answers.label), truth[answers.case])
+    seen, claimed = _share_right(counts), float("nan")
     if predictor.network.matrices is not None and predictor.data.raters == raters:
         # The network's own matrices, as sure as the labels behind each row make them.
         counts = counts.sum(2, keepdims=True) * predictor.network.matrices.double().numpy()
+        claimed = _share_right(counts)
     said = np.zeros((len(cases), n_classes))
     np.add.at(said, (answers.case, answers.label), 1.0)
     votes, answer = said.argmax(1), truth.argmax(1)
@@ -63,7 +65,14 @@ def class_evidence(
         classes=predictor.data.classes,
         weights=predictor.network.followed,
         of_classes=True,
+        claimed=claimed,
+        seen=seen,
     )
+
+
+def _share_right(counts: Counts) -> float:
+    """Return the share of labels on the diagonal of (n_raters, true, observed)."""
+    return float(np.trace(counts, axis1=1, axis2=2).sum() / max(counts.sum(), 1e-9))
 
 
 def truth_of(predictor: Predictor, cases: Sequence[Case]) -> Counts:

@@ -161,16 +161,21 @@ class RaterData(lightning.LightningDataModule):
         )
 
 
+def named_splits(dataset: Dataset) -> tuple[list[Case], list[Case]]:
+    """Return the cases to train on and those held out, by the names of their splits alone."""
+    named = {case.split for case in dataset}
+    usable = [case for case in dataset if case.labels or case.truth is not None]
+    training = [case for case in usable if not named & {"train"} or case.split == "train"]
+    training = [case for case in training if case.split in ("", "train")]
+    return training, [case for case in usable if case.split in ("val", "valid", "validation")]
+
+
 def split_cases(dataset: Dataset, config: TrainConfig) -> tuple[list[Case], list[Case]]:
     """Return training and held-out cases: the split `val` when there is one, else a random share.
 
     Cases of other splits than `train` (`test`, say) take no part.
     """
-    named = {case.split for case in dataset}
-    usable = [case for case in dataset if case.labels or case.truth is not None]
-    training = [case for case in usable if not named & {"train"} or case.split == "train"]
-    training = [case for case in training if case.split in ("", "train")]
-    held_out = [case for case in usable if case.split in ("val", "valid", "validation")]
+    training, held_out = named_splits(dataset)
     if not training:
         raise InputError(
             Fault(

@@ -18,7 +18,7 @@ from multirater.fuse.rater_table import rater_table
 from multirater.io.atomic import replacing
 from multirater.progress import say, track
 from multirater.training.class_evidence import class_evidence
-from multirater.training.data import split_cases
+from multirater.training.data import named_splits
 from multirater.training.predictor import PredictedCase, Predictor
 from multirater.training.trust import Evidence, trust_of
 from multirater.types import MISSING, Case, Dataset
@@ -56,10 +56,9 @@ def describe_run(folder: Path, dataset: Dataset) -> None:
         dataset: as it was read, with the labels of all raters.
     """
     predictor = Predictor(folder)
-    cases = [
-        case for part in split_cases(dataset, predictor.config) for case in part if case.labels
-    ]
+    cases = [case for part in named_splits(dataset) for case in part if case.labels]
     if not cases:
+        say("no trust statement: it compares raters' masks or class labels, and there are none")
         return
     evidence = (class_evidence if dataset.kind == "classes" else _evidence)(
         predictor, cases, dataset.raters

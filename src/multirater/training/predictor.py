@@ -159,6 +159,15 @@ class Predictor:
             raise InputError(
                 Fault(f"{len(image)} channels", expected=f"{self.data.n_channels}, as in training")
             )
+        wanted = 3 if self.config.view == "slices" else self.data.ndim
+        if self.data.kind == "masks" and image.ndim - 1 != wanted:
+            raise InputError(
+                Fault(
+                    f"image is {image.ndim - 1}-D, of size {size_text(image.shape[1:])}",
+                    expected=f"{wanted}-D images, as in training",
+                    fix="predict with a network that was trained on such images",
+                )
+            )
         if self.data.kind == "classes" and image.shape[1:] != self.data.space:
             raise InputError(
                 Fault(

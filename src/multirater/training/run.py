@@ -225,7 +225,10 @@ def _class_weight(found: Survey, config: TrainConfig) -> torch.Tensor | None:
 def _describe(found: Survey, prepared: Dataset, config: TrainConfig) -> RunData:
     with_image = [case for case in found.cases if case.n_channels]
     if not with_image:
-        raise InputError(Fault("no case has an image", fix="training needs images"))
+        fix = "name images in the manifest"
+        if found.dataset.kind == "classes":
+            fix += ", or put the features of the cases into features.csv beside it"
+        raise InputError(Fault("no case has an image", expected="images to learn from", fix=fix))
     channels = {case.n_channels for case in with_image}
     if len(channels) > 1:
         raise InputError(

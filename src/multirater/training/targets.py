@@ -23,7 +23,18 @@ Prepare = Callable[[Dataset], Dataset]
 
 def as_they_are(dataset: Dataset) -> Dataset:
     """Train on every rater's label."""
+    require_labels(dataset)
     return dataset
+
+
+def require_labels(dataset: Dataset) -> None:
+    """Refuse a data set without masks or class labels, and say what may help."""
+    if any(case.labels for case in dataset):
+        return
+    fix = "add labels of raters"
+    if any(case.drawings for case in dataset):
+        fix = "learn from coarse drawings with --method coarse"
+    raise InputError(Fault("no case has a label", expected="masks or class labels", fix=fix))
 
 
 def on_truth(dataset: Dataset) -> Dataset:
@@ -42,6 +53,7 @@ def on_truth(dataset: Dataset) -> Dataset:
 
 def on_fused(dataset: Dataset, method: str) -> Dataset:
     """Train on one fused label per case: drawings fused case by case, class labels all together."""
+    require_labels(dataset)
     if dataset.kind == "classes":
         return _on_fused_classes(dataset, method)
     n_classes = None if dataset.classes is None else len(dataset.classes)
@@ -57,8 +69,6 @@ def on_fused(dataset: Dataset, method: str) -> Dataset:
 def _on_fused_classes(dataset: Dataset, method: str) -> Dataset:
     """Fuse the table of all answers, as raters of class labels are only known from many cases."""
     labelled = [case for case in dataset if case.labels]
-    if not labelled:
-        raise InputError(Fault("no case has a label", expected="labels to fuse"))
     answers = np.stack([case.read_labels(dataset.raters).array for case in labelled], axis=1)
     assert dataset.classes is not None
     label = _label(method, answers, len(dataset.classes), raters=dataset.raters)

@@ -35,6 +35,10 @@ _FAR = 0.1
 vote differ, from which on a closer look is advised."""
 
 
+_MISFIT = 0.1
+"""Difference of two shares of right labels from which on matrices are said not to fit."""
+
+
 @dataclass(frozen=True)
 class Trust:
     """The trust statement.
@@ -76,6 +80,9 @@ class Evidence:
         classes: names.
         weights: how far each rater is followed; empty for methods that do not weigh them.
         of_classes: labels are classes of whole images.
+        claimed: share of the labels that are right by the network's own matrices; NaN when it has
+            none and `counts` are what was seen.
+        seen: share of the labels that agree with the network's answers.
     """
 
     table: pd.DataFrame
@@ -89,6 +96,8 @@ class Evidence:
     classes: tuple[str, ...]
     weights: tuple[float, ...]
     of_classes: bool = False
+    claimed: float = float("nan")
+    seen: float = float("nan")
 
     @property
     def items(self) -> str:
@@ -100,6 +109,7 @@ def trust_of(evidence: Evidence) -> Trust:
     """Collect what speaks for and against the network's truth."""
     findings = [
         *_identifiable(evidence),
+        *_matrices_fit(evidence),
         *_dominant_where_disputed(evidence),
         *_swapped(evidence),
         *_followed(evidence),
@@ -169,12 +179,24 @@ def _dominant_where_disputed(evidence: Evidence) -> list[Finding]:
     weak = _weak(evidence.classes, margin)
     if not weak:
         return [Finding("good", f"{said}, and in every class most do.")]
+    look = f"look at some of these {evidence.items}."
+    advice = look.capitalize()
+    if evidence.weights:
+        advice = f"It follows the raters whose labels follow from the image: {look}"
+    text = f"{said}; where the network says {listed(weak)}, most raters say otherwise. {advice}"
+    return [Finding("caution", text)]
+
+
+def _matrices_fit(evidence: Evidence) -> list[Finding]:
+    """Raise a caution when matrices claim what the labels do not bear out."""
+    claimed, seen = evidence.claimed, evidence.seen
+    if np.isnan(claimed) or abs(claimed - seen) < _MISFIT:
+        return []
     return [
         Finding(
             "caution",
-            f"{said}; where the network says {listed(weak)}, most raters say otherwise. It "
-            f"follows the raters whose labels follow from the image: look at some of these "
-            f"{evidence.items}.",
+            f"By the network's matrices {claimed:.0%} of the labels are right, but {seen:.0%} "
+            "agree with its answers: what is said of raters may not hold. Train for more epochs.",
         )
     ]
 
