@@ -171,3 +171,10 @@ def test_swap_needs_two_classes():
     assert report.swap is None
     assert np.isnan(report.swap_drop)
     assert not report.is_swap_a_close_call()
+
+
+def test_who_gave_no_label_is_not_called_uncertain():
+    truth, labels = _noisy(4, [0.9, 0.9, 0.9], n_items=300)
+    labels = np.vstack([labels, np.full((1, len(truth)), -1)])
+    report = fuse.dawid_skene(labels, 2, raters=["a", "b", "c", "absent"]).identifiability
+    assert report.uncertain == ()

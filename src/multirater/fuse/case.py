@@ -123,7 +123,11 @@ def _fuse(labels: Labels, job: CaseJob) -> FusedCase:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MultiraterWarning)
         result = method_named(job.method)(
-            labels.array, len(job.classes), raters=labels.raters, **options
+            labels.array,
+            len(job.classes),
+            raters=labels.raters,
+            classes=job.classes.names,
+            **options,
         )
     return FusedCase(
         result.label,

@@ -40,7 +40,8 @@ class Identifiability:
             positive means that raters are, on average, right more often than wrong in any one
             way. NaN for a class that does not occur.
         labels_per_class: (n_raters, n_classes), expected number of labels by true class.
-        uncertain: (rater, class, labels) wherever an estimate rests on fewer than `ENOUGH_LABELS`.
+        uncertain: (rater, class, labels) wherever an estimate rests on fewer than `ENOUGH_LABELS`;
+            of raters who gave any.
         swap: the two classes most likely to be mistaken for each other as a whole; None with
             fewer than two classes present.
         swap_drop: log-likelihood lost (in nats, over all items) if these two classes were swapped
@@ -117,6 +118,7 @@ def assess(
     """Assess a fusion from its answers, what was estimated of raters, and of rows (posterior)."""
     labels_per_class = counts.sum(2)
     present = labels_per_class.sum(0) > 0.5
+    took_part = labels_per_class.sum(1) > 0.5
     mean_cm = confusion_of(counts.sum(0))
     dominance = margins(counts.sum(0))
     pair = _most_confusable(mean_cm, present)
@@ -126,7 +128,9 @@ def assess(
         labels_per_class=labels_per_class,
         uncertain=tuple(
             (raters[r], classes[t], float(labels_per_class[r, t]))
-            for r, t in np.argwhere((labels_per_class < ENOUGH_LABELS) & present)
+            for r, t in np.argwhere(
+                (labels_per_class < ENOUGH_LABELS) & present & took_part[:, None]
+            )
         ),
         swap=None if pair is None else (classes[pair[0]], classes[pair[1]]),
         swap_drop=np.nan if pair is None else _swap_drop(answers, cm, prior, pair),
