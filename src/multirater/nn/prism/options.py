@@ -29,7 +29,7 @@ class PrismOptions:
 
     integration: Integration = "attention"
     calibration: Literal["shuffle", "multi-head", "both"] = "multi-head"
-    calibration_weight: float = 0.3
+    calibration_weight: float = 1.0
     pixel_weight: float = 1.0
     recurrences: int = 3
     supervision: Literal["fused", "self-fused"] = "fused"
