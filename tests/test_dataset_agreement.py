@@ -89,7 +89,7 @@ def test_class_labels_have_coefficients_but_no_overlap():
 
 def test_a_single_rater_is_refused():
     data = multirater.dataset_from_arrays(np.zeros((2, 1, 4, 4), dtype=int))
-    with pytest.raises(InputError, match="at least two"):
+    with pytest.raises(InputError, match=r"1 rater of masks.*\n.*at least two"):
         multirater.agreement(data)
 
 

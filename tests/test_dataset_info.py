@@ -2,6 +2,8 @@ import numpy as np
 import pytest
 
 import multirater
+from multirater.io import write_image
+from multirater.types import Geometry, Image
 
 
 @pytest.fixture
@@ -41,3 +43,15 @@ def test_unlabelled_cases_are_counted(labels):
     labels[1] = -1
     found = multirater.info(multirater.dataset_from_arrays(labels))
     assert found.summary["cases without label"] == 1
+
+
+def test_spacing_is_in_pixels_where_no_millimetres_are_known(labels, tmp_path):
+    found = multirater.info(multirater.dataset_from_arrays(labels))
+    assert found.summary["spacing"] == "1 x 1 px (2)"
+    place = Geometry((0.5, 2.0), (0.0, 0.0), Geometry.default(2).direction)
+    for rater in ("anna", "bert"):
+        target = tmp_path / "raters" / rater / "p1.nrrd"
+        target.parent.mkdir(parents=True)
+        write_image(Image(np.eye(4, dtype=np.uint8)[None], place), target)
+    found = multirater.info(multirater.read_dataset(tmp_path))
+    assert found.summary["spacing"] == "0.5 x 2 mm (1)"

@@ -17,6 +17,7 @@ from multirater.io.survey import Survey, survey
 from multirater.metrics.overlap import Overlap
 from multirater.progress import track
 from multirater.types import MISSING, Dataset
+from multirater.words import counted
 
 Level = Literal["nominal", "ordinal", "interval"]
 _OVERLAPS: dict[str, Overlap] = {"Dice": "dice", "IoU": "iou"}
@@ -68,7 +69,7 @@ def agreement(
     if n_raters < 2:
         raise InputError(
             Fault(
-                f"{n_raters} raters of masks or classes",
+                f"{counted(n_raters, 'rater')} of masks or classes",
                 expected="at least two, to compare them; coarse drawings do not count",
             )
         )

@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from multirater.io.grid import is_default
 from multirater.io.survey import CaseSurvey, Survey, survey
-from multirater.types import MISSING, Dataset
+from multirater.types import MISSING, Dataset, Geometry
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +98,6 @@ def _class_counts(case: CaseSurvey, n_classes: int) -> NDArray[np.float64]:
 
 def _summary(found: Survey, cases: pd.DataFrame) -> dict[str, object]:
     geometries = [case.geometry for case in found.cases if case.geometry is not None]
-    spacings = Counter(geometry.spacing for geometry in geometries)
     per_case = cases["raters"]
     return {
         "labels are": found.dataset.kind,
@@ -109,7 +109,7 @@ def _summary(found: Survey, cases: pd.DataFrame) -> dict[str, object]:
         "raters per case": f"{per_case.min()} to {per_case.max()}, mean {per_case.mean():.2f}",
         "splits": _listed(Counter(split for split in cases["split"] if split)),
         "sizes": _listed(Counter(cases["size"])),
-        "spacing (mm)": _listed(Counter({_numbers(k): v for k, v in spacings.items()})),
+        "spacing": _listed(Counter(map(_spacing, geometries))),
         "channels": _listed(Counter(map(str, cases["channels"]))),
         **_drawings(found.dataset),
         "classes": ", ".join(found.classes.names),
@@ -134,5 +134,9 @@ def _listed(counts: Counter[str], most: int = 4) -> str:
     return ", ".join(shown) + (f", and {rest} more" if rest > 0 else "") or "-"
 
 
-def _numbers(values: tuple[float, ...]) -> str:
-    return " x ".join(f"{value:.4g}" for value in values)
+def _spacing(geometry: Geometry) -> str:
+    """Say the distance of pixels: in pixels where the files tell no millimetres."""
+    if not geometry.spacing:
+        return ""
+    unit = "px" if is_default(geometry) else "mm"
+    return f"{' x '.join(f'{value:.4g}' for value in geometry.spacing)} {unit}"

@@ -42,15 +42,21 @@ class Fault:
             rater=self.rater or (rater or ""),
         )
 
-    def __str__(self) -> str:
+    @property
+    def headline(self) -> str:
+        """Where it is and what was found, in one line."""
         places = [("case", self.case), ("rater", self.rater), ("file", self.file)]
         where = ", ".join(f"{kind} {value}" for kind, value in places if value)
-        lines = [f"{where}: {self.found}" if where else self.found]
-        if self.expected:
-            lines.append(f"  expected: {self.expected}")
-        if self.fix:
-            lines.append(f"  to do: {self.fix}")
-        return "\n".join(lines)
+        return f"{where}: {self.found}" if where else self.found
+
+    @property
+    def advice(self) -> list[str]:
+        """What was expected and what to do, a line each."""
+        said = [("expected", self.expected), ("to do", self.fix)]
+        return [f"  {name}: {text}" for name, text in said if text]
+
+    def __str__(self) -> str:
+        return "\n".join([self.headline, *self.advice])
 
 
 class InputError(Exception):

@@ -282,7 +282,8 @@ class Dataset:
 
     def __repr__(self) -> str:
         names = ", ".join(self.raters[:8]) + (", ..." if len(self.raters) > 8 else "")
-        return f"Dataset({len(self.cases)} cases, {self.kind}, raters: {names or 'none'})"
+        cases = f"{len(self)} case{'' if len(self) == 1 else 's'}"
+        return f"Dataset({cases}, {self.kind}, raters: {names or 'none'})"
 
     def __len__(self) -> int:
         return len(self.cases)

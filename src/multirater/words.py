@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -54,6 +55,17 @@ def listed(names: Sequence[str], most: int = 4) -> str:
     if len(names) < 2:
         return "".join(names)
     return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Say which known name is close to one that is not known; nothing where none is.
+
+    Example:
+        >>> did_you_mean("stapel", ["mean", "staple"]), did_you_mean("magic", ["mean", "staple"])
+        ('; did you mean staple?', '')
+    """
+    close = get_close_matches(name.lower(), list(known), n=1)
+    return f"; did you mean {close[0]}?" if close else ""
 
 
 def offset_words(

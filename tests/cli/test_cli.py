@@ -154,6 +154,24 @@ def test_all_faults_come_at_once_with_status_2(broken):
     assert "to do" in errors
 
 
+def test_many_equal_faults_are_printed_together(tmp_path):
+    lines = [f"c{number},i/{number}.png,jo,l/{number}.png" for number in range(40)]
+    (tmp_path / "manifest.csv").write_text("\n".join(["case,image,rater,label", *lines]))
+    status, _, errors = run("info", tmp_path, "-q")
+    assert status == 2
+    assert errors.startswith("80 errors:")
+    assert "and 77 more like this: case c1, case c2" in errors
+    assert len(errors.splitlines()) < 10
+
+
+def test_json_keeps_letters_as_they_are(tmp_path):
+    data = dataset_from_arrays(np.zeros((1, 2, 4, 4), dtype=int), raters=["zo\u00eb", "bert"])
+    write_dataset(data, tmp_path / "data")
+    status, output, _ = run("info", tmp_path / "data", "-q", "--json")
+    assert status == 0
+    assert '"zo\u00eb"' in output
+
+
 def test_debug_shows_the_traceback(broken):
     status, _, errors = run("info", broken, "-q", "--debug")
     assert status != 0
@@ -168,7 +186,7 @@ def test_debug_shows_the_traceback(broken):
         (["convert", "nowhere.png", "-o", "x.nii.gz"], "nowhere.png"),
         (
             ["import", "files", "nowhere", "--label", "{case}_{rater}.png", "-o", "x"],
-            "not a folder",
+            "does not exist",
         ),
     ],
 )
@@ -184,6 +202,9 @@ def test_wrong_words_get_a_usage_line(digits_folder, tmp_path):
     status, _, errors = run("fuse", digits_folder, "-o", tmp_path / "x", "--method", "magic")
     assert status == 2
     assert "majority-vote" in errors
+    status, _, errors = run("fuse", digits_folder, "-o", tmp_path / "x", "--method", "stapel")
+    assert status == 2
+    assert "did you mean staple?" in errors.splitlines()[0]
     status, _, errors = run(
         "simulate", digits_folder, "-o", tmp_path / "y", "--raters", "good,lazy"
     )

@@ -255,7 +255,10 @@ def test_a_case_with_one_rater_says_nothing_about_them(tmp_path, rng):
     assert with_loners.raters["skill"].to_numpy() == pytest.approx(
         with_company.raters["skill"].to_numpy()
     )
-    assert "labelled by one rater" in with_loners.messages[0]
+    assert with_loners.messages[0].startswith("2 cases labelled by one rater")
+    one_loner = fuse_dataset(dataset_from_arrays(labels[:3]), tmp_path / "c", method="staple")
+    assert one_loner.messages[0].startswith("1 case labelled by one rater")
+    assert not any("(1 cases)" in message for message in one_loner.messages)
     assert not any("follows" in message for message in with_loners.messages[1:])
 
 

@@ -83,7 +83,7 @@ def test_unknown_raters_are_left_out_with_a_warning(plant, long_table):
     _, labels = plant(2, n_items=60)
     result = fuse.dawid_skene(long_table(labels))
     new = pd.DataFrame({"task": ["t", "t", "u"], "worker": [0, "zoe", "zoe"], "label": [1, 2, 0]})
-    with pytest.warns(MultiraterWarning, match="1 raters unknown .*first: zoe") as caught:
+    with pytest.warns(MultiraterWarning, match="1 rater unknown .*first: zoe") as caught:
         probability = result.predict_proba(new)
     assert caught[0].filename == __file__
     said_one = result.prior * result.cm[0, :, 1]

@@ -116,6 +116,20 @@ def test_what_cannot_be_drawn_is_explained(tmp_path, content, words):
     assert "drawing." in caught.value.faults[0].file
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        geojson({"type": "Polygon", "coordinates": [[[90, 80], [95, 80], [95, 88]]]}, label=1),
+        geojson({"type": "Point", "coordinates": [90, 80]}, label=1),
+        CVAT.format('<box label="vessel" xtl="90" ytl="80" xbr="95" ybr="88"/>'),
+    ],
+)
+def test_what_was_drawn_on_another_resolution_is_refused(tmp_path, content):
+    with pytest.raises(InputError, match="outside the image: x from 90") as caught:
+        read(tmp_path, content)
+    assert "drawing." in caught.value.faults[0].file
+
+
 def test_polygons_need_an_image(tmp_path):
     with pytest.raises(InputError, match="without an image"):
         read(tmp_path, label_studio(1), like=None)

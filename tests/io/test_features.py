@@ -204,6 +204,51 @@ def test_what_is_wrong_with_a_table_is_said(folder, change, said, kind):
     assert said in faults_of(folder)
 
 
+def test_all_that_is_wrong_with_a_table_is_said_at_once(folder):
+    text = "case,age,size\n007,,1\nNA,3,large\nc3,,small\nc3,1,1\n"
+    (folder / "features.csv").write_text(text)
+    said = faults_of(folder)
+    for words in (
+        "column age is empty, NaN or infinite for cases 007, c3",
+        "column size holds 'large' and 'small' for cases NA, c3",
+        "two rows for case c3",
+        "no row for case c4",
+    ):
+        assert words in said
+
+
+def test_an_empty_and_a_text_cell_of_one_column_are_both_named(folder):
+    (folder / "features.csv").write_text("case,age\n007,\nNA,old\nc3,1\nc4,2\n")
+    said = faults_of(folder)
+    assert "column age holds 'old' for case NA" in said
+    assert "column age is empty, NaN or infinite for case 007" in said
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (
+            ["007,1,2", "NA,3,4,5", "c3,1", "c4,1,1"],
+            "line 3 has 4 columns and line 4 has 2",
+        ),
+        (["007,1,2,3", "NA,1,2,3", "c3,1,2,3", "c4,1,2,3"], "line 2 has 4 columns, line 3 has"),
+    ],
+)
+def test_lines_with_too_many_columns_are_named(folder, lines, said):
+    (folder / "features.csv").write_text("\n".join(["case,age,size", *lines]) + "\n")
+    found = faults_of(folder)
+    assert said in found
+    assert "3 columns, as in the first line: case, age, size" in found
+
+
+def test_faults_of_the_manifest_and_of_the_features_come_together(folder):
+    (folder / "manifest.csv").write_text(MANIFEST + "c4,,cat,,test\n")
+    (folder / "features.csv").write_text("case,age\n007,old\nNA,1\nc3,1\nc4,2\n")
+    said = faults_of(folder)
+    assert "a label without a rater" in said
+    assert "column age holds 'old'" in said
+
+
 @pytest.mark.parametrize(
     ("array", "said"),
     [

@@ -119,8 +119,27 @@ def test_files_without_an_image_are_mentioned(root, capsys):
     finally:
         show_progress(False)
     said = capsys.readouterr().err
-    assert "1 cases, 1 raters: jo" in said
-    assert "1 files fit, but belong to no image, such as p9_jo.png" in said
+    assert "1 case, 1 rater: jo" in said
+    assert "1 file fits, but belongs to no image, such as p9_jo.png" in said
+
+
+def test_only_the_pattern_that_fits_nothing_is_blamed(root, tmp_path):
+    touch(root, "p01.png", "p01_carl.png", "p01_jo.png")
+    patterns = {"image": "{case}.jpg", "label": "{case}_{rater}.png"}
+    (fault,) = faults_of(root, tmp_path / "table", **patterns)
+    assert "no image file matches '{case}.jpg' among 3 files" in fault.found
+
+
+def test_labels_of_other_cases_than_the_images_are_not_called_missing(root, tmp_path):
+    touch(root, "scan-1.jpg", "p01_carl.png")
+    patterns = {"image": "{case}.jpg", "label": "{case}_{rater}.png"}
+    (fault,) = faults_of(root, tmp_path / "table", **patterns)
+    assert "belong to no image, such as p01_carl.png" in fault.found
+
+
+def test_a_folder_that_is_not_there_is_called_so(tmp_path):
+    (fault,) = faults_of(tmp_path / "nowhere", tmp_path / "table", label="{case}_{rater}.png")
+    assert (fault.found, fault.fix) == ("does not exist", "check the path")
 
 
 def test_the_manifest_reads_back_from_anywhere(root, tmp_path, monkeypatch):

@@ -213,6 +213,14 @@ def test_unknown_class_indices_are_named(values, classes):
     assert "classes.csv" in fault.fix
 
 
+@pytest.mark.parametrize("classes", [None, declared("a", "b")])
+def test_a_stray_value_in_a_mask_of_0_and_255_is_the_one_blamed(classes):
+    fault = refused(np.array([[[0, 100, 255, 255]]]), classes)
+    assert "values 0, 100, 255" in fault.found
+    assert "0 and 255 alone would be a mask of two classes" in fault.expected
+    assert "value 100," in fault.fix
+
+
 def test_indices_of_a_large_atlas_need_no_declaration():
     assert decode_labels(np.arange(128).reshape(1, 8, 16), None)[0].max() == 127
 

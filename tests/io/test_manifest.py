@@ -102,7 +102,7 @@ def test_nothing_is_overwritten_unasked(path):
 def test_a_misspelt_column_is_named(tmp_path):
     path = tmp_path / "manifest.csv"
     path.write_text("case,image,rater,lable\na,a.png,anna,b.png\n")
-    with pytest.raises(InputError, match="rename it to 'label'"):
+    with pytest.raises(InputError, match="rename 'lable' to 'label'"):
         read_rows(path, [])
 
 
@@ -110,3 +110,32 @@ def test_columns_of_ones_own_are_passed_by(tmp_path):
     path = tmp_path / "manifest.csv"
     path.write_text("case,rater,label,age,scanner\na,anna,b.png,61,siemens\n")
     assert read_rows(path, [])[0].rater == "anna"
+
+
+def fault_of(path, header):
+    path.write_text(f"{header}\n")
+    with pytest.raises(InputError) as caught:
+        read_rows(path, [])
+    (fault,) = caught.value.faults
+    return fault
+
+
+def test_a_column_of_another_name_is_named_beside_the_missing_one(path):
+    fault = fault_of(path, "case,image,rater,mask")
+    assert "no label; not known: mask" in fault.found
+    assert "rename 'mask' to 'label'" in fault.fix
+    assert "case, image, rater, label" in fault.expected
+
+
+def test_all_misspelt_columns_are_named(path):
+    fault = fault_of(path, "case,image,raters,lable,truht")
+    for words in ("'raters' to 'rater'", "'lable' to 'label'", "'truht' to 'truth'"):
+        assert words in fault.fix
+
+
+@pytest.mark.parametrize("header", ["task,worker,label", "question,rater,answer"])
+def test_a_table_of_answers_is_recognised_under_its_own_names(path, header):
+    fault = fault_of(path, header)
+    assert f"has columns {header.replace(',', ', ')}: no case" in fault.found
+    assert "`multirater fuse` and `multirater report` take" in fault.fix
+    assert f"rename '{header.split(',')[0]}' to 'case'" in fault.fix

@@ -148,3 +148,18 @@ def test_animations_are_refused(tmp_path):
 def test_a_jpeg_with_the_suffix_of_png_is_read_by_content(tmp_path):
     (tmp_path / "a.png").write_bytes(jpeg("RGB"))
     assert read_image(tmp_path / "a.png").array.shape == (3, 24, 40)
+
+
+@pytest.mark.parametrize("content", [b"GIF89a\x01\x00\x01\x00", b"\0\0\0\0 no picture at all"])
+def test_what_is_no_picture_is_called_damaged_or_misnamed(tmp_path, content):
+    (tmp_path / "a.png").write_bytes(content)
+    for read in (read_image, image_shape):
+        with pytest.raises(InputError, match="damaged, or not what its name says") as error:
+            read(tmp_path / "a.png")
+        assert "MPO" not in str(error.value)
+
+
+def test_a_jpeg_of_several_pictures_gives_the_first(tmp_path):
+    frames = [Pillow.new("L", (4, 3), value) for value in (7, 200)]
+    frames[0].save(tmp_path / "a.jpg", format="MPO", save_all=True, append_images=frames[1:])
+    assert read_image(tmp_path / "a.jpg").array.mean() == pytest.approx(7, abs=1)

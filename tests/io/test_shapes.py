@@ -50,6 +50,17 @@ def test_what_lies_outside_is_cut_off():
     assert np.argwhere(drawn == 1).tolist() == [[0, 0], [1, 1], [2, 2]]
 
 
+def test_shapes_that_all_miss_the_image_are_refused():
+    ring = np.array([[113, 113], [119, 113], [119, 118], [113, 118]], dtype=float)
+    with pytest.raises(InputError) as caught:
+        rasterise([Shape("1", "polygon", (ring,))], (32, 40), None)
+    (fault,) = caught.value.faults
+    assert "x from 113 to 119, y from 113 to 118" in fault.found
+    assert "x from 0 to 40 and y from 0 to 32" in fault.expected
+    assert "another resolution" in fault.fix
+    assert (rasterise([], (4, 4), None) == -1).all()
+
+
 def test_classes_go_by_name_or_index():
     classes = Classes((LabelClass("background"), LabelClass("vessel")))
     ring = np.array([[0, 0], [2, 0], [2, 2], [0, 2]], dtype=float)

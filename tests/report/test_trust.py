@@ -41,7 +41,7 @@ def test_a_grave_note_about_many_cases_is_a_problem(kinds, contents):
 
 
 def test_a_grave_note_about_few_cases_is_a_caution(kinds, contents):
-    trust = assessed(subject_with(kinds, staple=[f"{FOLLOWS} (1 cases)"]), contents)
+    trust = assessed(subject_with(kinds, staple=[f"{FOLLOWS} (1 case)"]), contents)
     assert trust.level == "caution"
 
 

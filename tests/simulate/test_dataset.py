@@ -156,6 +156,8 @@ def test_cases_without_truth_are_all_named():
     with pytest.raises(InputError) as caught:
         simulate_dataset(dataset_from_arrays(np.zeros((2, 1, 3, 3), int)), seed=0)
     assert [fault.case for fault in caught.value.faults] == ["0", "1"]
+    assert "column `truth`" in caught.value.faults[0].fix
+    assert "truth/<case>.*" in caught.value.faults[0].fix
 
 
 def test_an_empty_data_set():
@@ -166,6 +168,7 @@ def test_an_empty_data_set():
     ("data", "raters", "found"),
     [
         (squares(1), [SimulatedRater("lazy")], "no simulated rater 'lazy'"),
+        (squares(1), [SimulatedRater("goood")], "no simulated rater 'goood'; did you mean good?"),
         (squares(1), [SimulatedRater("hammer-spammer")], "no simulated rater 'hammer-spammer'"),
         (answers(2), [SimulatedRater("over")], "no simulated rater 'over'"),
         (squares(1), [], "no raters to simulate"),

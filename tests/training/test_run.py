@@ -271,3 +271,25 @@ def test_raters_csv_has_a_row_per_rater(run_folder, data):
     assert list(table.index) == list(data.raters)
     assert table["sensitivity"].between(0, 1).all()
     assert (table["labels"] == 12).all()
+
+
+def test_what_is_no_run_is_told_apart(tmp_path):
+    (tmp_path / "study").mkdir()
+    (tmp_path / "study/manifest.csv").write_text("case,image\n")
+    (tmp_path / "other").mkdir()
+    for name, found, fix in (
+        ("nowhere", "does not exist", "check the path"),
+        ("study", "is a data set, not a run", "RUN DATA"),
+        ("other", "is a folder without config.json", "multirater train -o"),
+    ):
+        with pytest.raises(InputError) as caught:
+            read_run(tmp_path / name)
+        (fault,) = caught.value.faults
+        assert found in fault.found
+        assert fix in fault.fix
+        assert fault.file == str(tmp_path / name)
+
+
+def test_a_mistyped_method_is_guessed(studies, tmp_path):
+    with pytest.raises(InputError, match="'outo'; did you mean auto"):
+        train(studies["masks"], tmp_path / "run", TrainConfig(method="outo"))

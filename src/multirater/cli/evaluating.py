@@ -114,7 +114,7 @@ def _write(content: dict[str, Any], path: Path, overwrite: bool) -> None:
         if path.suffix.lower() == ".csv":
             content["scores"].to_csv(temporary)
         else:
-            text = dumps(plain(content), indent=2, allow_nan=False)
+            text = dumps(plain(content), indent=2, allow_nan=False, ensure_ascii=False)
             temporary.write_text(text + "\n", encoding="utf-8")
 
 

@@ -40,8 +40,10 @@ def print_facts(facts: Mapping[str, object]) -> None:
 
 
 def print_json(content: Any) -> None:
-    """Print JSON; NaN, which JSON lacks, becomes null."""
-    print(json.dumps(plain(content), indent=2, allow_nan=False))
+    """Print JSON; NaN, which JSON lacks, becomes null, and letters stay as they are."""
+    # A terminal of another encoding could not show them.
+    is_utf = (sys.stdout.encoding or "").lower().startswith("utf")
+    print(json.dumps(plain(content), indent=2, allow_nan=False, ensure_ascii=not is_utf))
 
 
 def plain(content: Any) -> Any:

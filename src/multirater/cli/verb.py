@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
+from multirater.cli.faults import faults_text
 from multirater.errors import InputError, MultiraterWarning
 from multirater.progress import show_progress
 
@@ -53,7 +54,7 @@ def _print_error(error: InputError | OSError) -> None:
     if isinstance(error, InputError):
         count = len(error.faults)
         heading = "error: " if count == 1 else f"{count} errors:\n"
-        print(f"{heading}{error}", file=sys.stderr)
+        print(f"{heading}{faults_text(error.faults)}", file=sys.stderr)
     else:
         name = f"{error.filename}: " if error.filename else ""
         print(f"error: {name}{error.strerror or error}", file=sys.stderr)

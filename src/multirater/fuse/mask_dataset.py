@@ -28,6 +28,7 @@ from multirater.io.naming import file_names
 from multirater.io.survey import Survey
 from multirater.parallel import map_parallel
 from multirater.types import MISSING, Case, Classes
+from multirater.words import counted
 
 PROGRESS = "progress.jsonl"
 
@@ -149,8 +150,8 @@ def _finish(
     n_alone = int((~_has_company(counts)).sum())
     if n_alone and whole is None:
         messages = (
-            f"{n_alone} cases were labelled by one rater: their label stands as it is, and they "
-            "say nothing about the rater (--pooled learns from other cases)",
+            f"{counted(n_alone, 'case')} labelled by one rater: the label stands as it is, and "
+            "says nothing about the rater (--pooled learns from other cases)",
             *messages,
         )
     if whole is not None:
@@ -185,5 +186,5 @@ def _image_cell(case: Case, target: Path) -> str:
 
 
 def _ranked(messages: list[str]) -> tuple[str, ...]:
-    counted = pd.Series(messages, dtype=object).value_counts()
-    return tuple(f"{message} ({count} cases)" for message, count in counted.items())
+    times = pd.Series(messages, dtype=object).value_counts()
+    return tuple(f"{message} ({counted(n, 'case')})" for message, n in times.items())

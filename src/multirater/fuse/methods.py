@@ -16,6 +16,7 @@ from multirater.fuse.problem import Inputs
 from multirater.fuse.result import FusionResult
 from multirater.fuse.spatial_staple import spatial_staple
 from multirater.fuse.staple import staple
+from multirater.words import did_you_mean
 
 METHODS: dict[str, Callable[..., FusionResult]] = {
     "mean": mean,
@@ -48,6 +49,9 @@ def method_named(name: str) -> Callable[..., FusionResult]:
     """Return a fusion function by name."""
     if name not in METHODS:
         raise InputError(
-            Fault(f"no fusion method {name!r}", expected=f"one of {', '.join(METHODS)}")
+            Fault(
+                f"no fusion method {name!r}{did_you_mean(name, METHODS)}",
+                expected=f"one of {', '.join(METHODS)}",
+            )
         )
     return METHODS[name]

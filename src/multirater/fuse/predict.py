@@ -10,6 +10,7 @@ from multirater.fuse.advice import warn_user
 from multirater.fuse.em import posterior_of
 from multirater.fuse.problem import pose
 from multirater.fuse.table import encode_table, long_columns, rater_columns
+from multirater.words import counted
 
 if TYPE_CHECKING:
     from multirater.fuse.result import FusionResult
@@ -44,6 +45,6 @@ def _warn_of_unknown_raters(result: FusionResult, frame: pd.DataFrame) -> None:
     unknown = [name for name in present if name not in known]
     if unknown:
         warn_user(
-            f"answers of {len(unknown)} raters unknown to this result are left out "
+            f"answers of {counted(len(unknown), 'rater')} unknown to this result are left out "
             f"(first: {unknown[0]}); fuse again with `start=` to learn about them"
         )

@@ -18,7 +18,6 @@ from multirater.errors import Fault, InputError
 from multirater.io import classes as classes_file
 from multirater.io import manifest
 from multirater.io.case_files import read_case_files
-from multirater.io.csv_table import require_distinct
 from multirater.io.drawings import read_drawing
 from multirater.io.features import features_beside, read_features, with_features
 from multirater.io.folders import discover_rows, is_folder_layout
@@ -111,6 +110,8 @@ def read_dataset(
         return with_features(made, vectors)
     # Without the classes nobody knows what label files should hold.
     more = [] if in_classes else _file_faults(in_order, files, kind, classes)
+    if table_of_features is not None:
+        more += _feature_faults(table_of_features, rows)
     raise InputError([*(fault.at(file=origin) for fault in faults), *more])
 
 
@@ -122,6 +123,14 @@ def _features(rows: list[Row], files: Files) -> Path | None:
     if labelled and kind_of_labels(rows, files) == "masks":
         return None
     return features_beside(files.root)
+
+
+def _feature_faults(table: Path, rows: Iterable[Row]) -> list[Fault]:
+    try:
+        read_features(table, list(dict.fromkeys(row.case for row in rows if row.case)))
+    except InputError as error:
+        return list(error.faults)
+    return []
 
 
 def _file_faults(rows: list[Row], files: Files, kind: Kind, classes: Classes | None) -> list[Fault]:
@@ -151,9 +160,11 @@ def _rows_at(path: Path, faults: list[Fault]) -> tuple[list[Row], Path]:
         return manifest.read_rows(path / manifest.FILE_NAME, faults), path
     if is_folder_layout(path):
         return discover_rows(path, faults), path
+    if not path.exists():
+        raise InputError(Fault("does not exist", fix="check the path", file=str(path)))
     raise InputError(
         Fault(
-            "holds no data set" if path.is_dir() else "does not exist",
+            "holds no data set",
             expected="manifest.csv, or the folders images/ and raters/<rater>/",
             fix="see docs/data-format.md; `multirater import files` writes a manifest for files "
             "that follow a naming pattern",
@@ -164,9 +175,7 @@ def _rows_at(path: Path, faults: list[Fault]) -> tuple[list[Row], Path]:
 
 def _rows_of_frame(frame: pd.DataFrame) -> list[Row]:
     names = [str(name).strip().lower() for name in frame.columns]
-    header = [manifest.ALIASES.get(name, name) for name in names]
-    require_distinct(header, "the table")
-    manifest.require_columns(header, "the table")
+    header = manifest.known_columns(names, "the table")
     columns = {}
     for name in manifest.COLUMNS:
         if name in header:

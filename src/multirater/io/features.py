@@ -8,6 +8,7 @@ in for images, so it is used where the manifest names none.
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 from multirater.errors import Fault, InputError
 from multirater.io.guard import reading
 from multirater.types import Case, Dataset, Geometry, Image, Source
+from multirater.words import counted, listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,7 +60,8 @@ def read_features(path: Path, cases: Sequence[str]) -> NDArray[Any]:
     Rows of other cases are passed by.
 
     Raises:
-        InputError: a case without row, two rows for a case, or values that are no finite numbers.
+        InputError: with every case without row or with two, and every value that is no finite
+            number.
 
     Example:
         >>> import tempfile
@@ -67,13 +70,18 @@ def read_features(path: Path, cases: Sequence[str]) -> NDArray[Any]:
         >>> read_features(file, ["a", "b"]).tolist()
         [[64.0, 2.0], [31.0, 1.5]]
     """
+    faults: list[Fault] = []
     with reading(path, path.suffix[1:].upper()):
         if path.suffix == ".npy":
             matrix, names = _rows_in_order(np.load(path, allow_pickle=False), cases)
+            found = cases
         else:
-            frame = _of_cases(_read_frame(path), cases)
-            matrix, names = _numbers(frame)
-        _require_finite(matrix, names, cases)
+            frame = _of_cases(_read_frame(path), cases, faults)
+            matrix, names = _numbers(frame, faults)
+            found = list(frame.index)
+        faults += _not_finite(matrix, names, found)
+        if faults:
+            raise InputError(faults)
     return matrix
 
 
@@ -130,23 +138,52 @@ def _read_frame(path: Path) -> pd.DataFrame:
     kind: dict[str, Any] = {"sep": separator, "encoding": "utf-8-sig", "skipinitialspace": True}
     names = list(pd.read_csv(path, nrows=0, **kind).columns)
     # A case may be called 007, or NA.
-    frame = pd.read_csv(
-        path,
-        dtype={name: str for name in names if _is_case(name)},
-        na_values={name: _ABSENT for name in names if not _is_case(name)},
-        keep_default_na=False,
-        **kind,
-    )
+    try:
+        frame = pd.read_csv(
+            path,
+            dtype={name: str for name in names if _is_case(name)},
+            na_values={name: _ABSENT for name in names if not _is_case(name)},
+            keep_default_na=False,
+            **kind,
+        )
+    except pd.errors.ParserError:
+        _require_even_lines(path, separator)
+        raise
     assert isinstance(frame, pd.DataFrame)
+    if not isinstance(frame.index, pd.RangeIndex):  # lines longer than the header become an index
+        _require_even_lines(path, separator)
     return frame
+
+
+def _require_even_lines(path: Path, separator: str) -> None:
+    """Refuse lines that have more or fewer columns than the first, and say which they are."""
+    with path.open(encoding="utf-8-sig", newline="") as stream:
+        reader = csv.reader(stream, delimiter=separator, skipinitialspace=True)
+        header = next(reader)
+        fitting = (0, len(header))
+        odd = [(reader.line_num, len(cells)) for cells in reader if len(cells) not in fitting]
+    if not odd:
+        return
+    shown = [f"line {line} has {counted(count, 'column')}" for line, count in odd]
+    raise InputError(
+        Fault(
+            listed(shown, _MOST_NAMED),
+            expected=f"{counted(len(header), 'column')}, as in the first line: "
+            f"{', '.join(header[:8])}{', ...' * (len(header) > 8)}",
+            fix="give every line one cell per column; quote cells that contain the separator",
+        )
+    )
 
 
 def _is_case(name: object) -> bool:
     return str(name).strip().lower() == "case"
 
 
-def _of_cases(frame: pd.DataFrame, cases: Sequence[str]) -> pd.DataFrame:
-    """Return one row per case, in order, without the column that names them."""
+def _of_cases(frame: pd.DataFrame, cases: Sequence[str], faults: list[Fault]) -> pd.DataFrame:
+    """Return one row per case, in order, without the column that names them.
+
+    Cases without a row are left out, second rows too; both go to `faults`.
+    """
     named = [name for name in frame.columns if _is_case(name)]
     if len(named) != 1 or frame.shape[1] < 2:
         raise InputError(
@@ -157,8 +194,8 @@ def _of_cases(frame: pd.DataFrame, cases: Sequence[str]) -> pd.DataFrame:
             )
         )
     indexed = frame.set_index(frame[named[0]].astype(str).str.strip()).drop(columns=named)
-    faults = []
-    twice = indexed.index[indexed.index.duplicated()].unique()
+    second = indexed.index.duplicated()
+    twice = indexed.index[second].unique()
     if len(twice):
         faults.append(Fault(f"two rows for {_listed(list(twice))}", expected="one row per case"))
     absent = [case for case in cases if case not in indexed.index]
@@ -170,14 +207,17 @@ def _of_cases(frame: pd.DataFrame, cases: Sequence[str]) -> pd.DataFrame:
                 fix="add the rows, or take the cases out of the manifest",
             )
         )
-    if faults:
+    if len(absent) == len(cases):
         raise InputError(faults)
-    return indexed.loc[list(cases)]
+    return indexed[~second].loc[[case for case in cases if case in indexed.index]]
 
 
-def _numbers(frame: pd.DataFrame) -> tuple[NDArray[Any], list[str]]:
-    """Return the features as one matrix, and what each of its columns is called."""
-    columns, names, faults = [], [], []
+def _numbers(frame: pd.DataFrame, faults: list[Fault]) -> tuple[NDArray[Any], list[str]]:
+    """Return the features as one matrix, and what each of its columns is called.
+
+    Cells that are no numbers go to `faults`, and count as 0 so that they are told only once.
+    """
+    columns, names = [], []
     for name in frame.columns:
         values = frame[name].to_numpy()
         if values.dtype.kind in "biuf":
@@ -188,9 +228,9 @@ def _numbers(frame: pd.DataFrame) -> tuple[NDArray[Any], list[str]]:
             names += [f"column {name}[{number}]" for number in range(columns[-1].shape[1])]
         else:
             faults.append(_no_numbers(name, frame[name], lengths))
-    if not faults:
-        return np.concatenate(columns, axis=1), names
-    raise InputError(faults)
+            columns.append(np.array([[float(v) if _is_number(v) else 0.0] for v in values]))
+            names.append(f"column {name}")
+    return np.concatenate(columns, axis=1), names
 
 
 def _length(value: object) -> int | None:
@@ -203,17 +243,21 @@ def _length(value: object) -> int | None:
 
 def _no_numbers(name: object, column: pd.Series[Any], lengths: set[int | None]) -> Fault:
     if None not in lengths:
-        listed = ", ".join(map(str, sorted(length for length in lengths if length is not None)))
-        return Fault(f"column {name} holds vectors of length {listed}", expected="one length")
-    for case, value in column.items():
-        if _length(value) is None and not _is_number(value):
-            return Fault(
-                f"column {name} holds {value!r}",
-                expected="numbers",
-                fix="turn categories into numbers, or remove the column",
-                case=str(case),
-            )
-    return Fault(f"column {name} holds values of type {column.dtype}", expected="numbers")
+        found = ", ".join(map(str, sorted(length for length in lengths if length is not None)))
+        return Fault(f"column {name} holds vectors of length {found}", expected="one length")
+    wrong = {
+        str(case): value
+        for case, value in column.items()
+        if _length(value) is None and not _is_number(value)
+    }
+    if not wrong:
+        return Fault(f"column {name} holds values of type {column.dtype}", expected="numbers")
+    values = listed([repr(value) for value in dict.fromkeys(map(str, wrong.values()))], _MOST_NAMED)
+    return Fault(
+        f"column {name} holds {values} for {_listed(list(wrong))}",
+        expected="numbers",
+        fix="turn categories into numbers, or remove the column",
+    )
 
 
 def _is_number(value: object) -> bool:
@@ -224,7 +268,7 @@ def _is_number(value: object) -> bool:
     return True
 
 
-def _require_finite(matrix: NDArray[Any], names: Sequence[str], cases: Sequence[str]) -> None:
+def _not_finite(matrix: NDArray[Any], names: Sequence[str], cases: Sequence[str]) -> list[Fault]:
     wrong = ~np.isfinite(matrix)
     faults = []
     for number in np.flatnonzero(wrong.any(0)).tolist():
@@ -236,8 +280,7 @@ def _require_finite(matrix: NDArray[Any], names: Sequence[str], cases: Sequence[
                 fix="fill in the values, or leave the cases or the column out",
             )
         )
-    if faults:
-        raise InputError(faults)
+    return faults
 
 
 def _listed(cases: Sequence[str]) -> str:

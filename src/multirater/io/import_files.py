@@ -13,6 +13,9 @@ from multirater.errors import Fault, InputError
 from multirater.io.manifest import FILE_NAME, IMAGE_SEPARATOR, Row, write_rows
 from multirater.io.suffixes import suffix_of
 from multirater.progress import say
+from multirater.words import counted
+
+_SUCH_AS = {"image": "{case}.png", "truth": "truth/{case}.png", "label": "{case}_{rater}.png"}
 
 
 def import_files(
@@ -45,6 +48,8 @@ def import_files(
         InputError: a pattern fits nothing, or two files for one case and rater.
     """
     root = Path(folder)
+    if not root.exists():
+        raise InputError(Fault("does not exist", fix="check the path", file=str(root)))
     if not root.is_dir():
         raise InputError(
             Fault("is not a folder", expected="the folder that holds the files", file=str(root))
@@ -64,10 +69,12 @@ def import_files(
     write_rows(rows, target, overwrite=overwrite)
     raters = sorted({row.rater for row in rows if row.rater})
     n_cases = len({row.case for row in rows})
-    say(f"{n_cases} cases, {len(raters)} raters: {', '.join(raters[:8])}")
+    found_raters = counted(len(raters), "rater")
+    say(f"{counted(n_cases, 'case')}, {found_raters}: {', '.join(raters[:8])}")
     if found.without_image:
-        first = found.without_image[0]
-        say(f"{len(found.without_image)} files fit, but belong to no image, such as {first}")
+        n_left, first = len(found.without_image), found.without_image[0]
+        fit = "fits, but belongs" if n_left == 1 else "fit, but belong"
+        say(f"{counted(n_left, 'file')} {fit} to no image, such as {first}")
     return target
 
 
@@ -167,22 +174,17 @@ def _sorted_out(names: Sequence[str], patterns: Mapping[str, _Pattern]) -> _Foun
 
 
 def _cases(names: Iterable[str], image: _Pattern | None) -> set[str] | None:
+    """Return the cases that have an image; None where no image tells which cases there are."""
     if image is None:
         return None
-    return {match["case"] for name in names if (match := image.fits(name))}
+    return {match["case"] for name in names if (match := image.fits(name))} or None
 
 
 def _require_found(
     found: _Found, patterns: Mapping[str, _Pattern], names: Sequence[str], root: Path
 ) -> None:
     faults = [
-        Fault(
-            f"no {kind} file matches {pattern.text!r} among {len(names)} files",
-            expected="a pattern such as '{case}_{rater}.png'"
-            + (f"; there is, for instance, {names[0]}" if names else ""),
-            fix="correct the pattern or the folder",
-            file=str(root),
-        )
+        _not_found(kind, pattern, found, names).at(file=root)
         for kind, pattern in patterns.items()
         if (pattern.text or kind == "label") and not getattr(found, kind)
     ]
@@ -200,6 +202,24 @@ def _require_found(
     ]
     if faults:
         raise InputError(faults)
+
+
+def _not_found(kind: str, pattern: _Pattern, found: _Found, names: Sequence[str]) -> Fault:
+    """Say that a pattern fits no file, or only files of cases that have no image."""
+    fitting = [name for name in found.without_image if pattern.fits(name)]
+    if fitting:
+        return Fault(
+            f"the {kind} files that match {pattern.text!r} belong to no image, such as "
+            f"{fitting[0]}",
+            expected=f"{kind} files whose {{case}} is that of an image",
+            fix="make the patterns of images and labels give the same names of cases",
+        )
+    return Fault(
+        f"no {kind} file matches {pattern.text!r} among {counted(len(names), 'file')}",
+        expected=f"a pattern such as {_SUCH_AS[kind]!r}"
+        + (f"; there is, for instance, {names[0]}" if names else ""),
+        fix="correct the pattern or the folder",
+    )
 
 
 def _rows(found: _Found, to_root: Path) -> list[Row]:

@@ -128,17 +128,32 @@ def _require_known(to_index: dict[int, int], classes: Classes | None) -> None:
     unknown = sorted(v for v, index in to_index.items() if not MISSING <= index <= highest)
     if not unknown:
         return
-    many = len(to_index) > 64
+    expected = f"class indices 0 to {highest}"
+    expected += ", the largest without classes.csv" if classes is None else ""
+    strays = _strays(to_index) if classes is None or len(classes) == 2 else []
+    if len(to_index) > 64:
+        fix = "this looks like an image or a lossy file, not a label: check the path"
+    elif strays:
+        full = max(to_index)
+        expected += f"; 0 and {full} alone would be a mask of two classes"
+        fix = f"mend the pixels of value {_listed(strays)}, or declare all values in classes.csv"
+    else:
+        fix = "mend the label, or declare the class (or its value) in classes.csv"
     raise InputError(
         Fault(
-            f"unknown class index {_listed(unknown)}",
-            expected=f"class indices 0 to {highest}"
-            + (", the largest without classes.csv" if classes is None else ""),
-            fix="this looks like an image or a lossy file, not a label: check the path"
-            if many
-            else "mend the label, or declare the class (or its value) in classes.csv",
+            f"unknown class index {_listed(unknown)} among the values {_listed(sorted(to_index))}",
+            expected=expected,
+            fix=fix,
         )
     )
+
+
+def _strays(to_index: dict[int, int]) -> list[int]:
+    """Return the values that keep a file from being a mask of 0 and full scale."""
+    full = max(to_index)
+    if full not in _FULL_SCALE or 0 not in to_index or to_index[full] == MISSING:
+        return []
+    return sorted(to_index.keys() - {MISSING, 0, full})
 
 
 def _declared_index(present: set[int], classes: Classes) -> dict[int, int]:

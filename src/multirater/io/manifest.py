@@ -21,11 +21,15 @@ from typing import get_args
 
 from multirater.errors import Fault, InputError
 from multirater.io.atomic import replacing
-from multirater.io.csv_table import read_table
+from multirater.io.csv_table import read_table, require_distinct
 from multirater.types import DrawingKind
 
 FILE_NAME = "manifest.csv"
 IMAGE_SEPARATOR = ";"
+_TASKS = ("task", "question", "item")
+_ANSWERS = ("answer",)
+"""Columns of tables of answers, which are no manifests; other functions take them."""
+
 ALIASES = {"worker": "rater", "annotator": "rater"}
 """Other names of columns that are understood on the way in."""
 
@@ -63,8 +67,8 @@ COLUMNS = tuple(field.name for field in fields(Row))
 
 def read_rows(path: Path, faults: list[Fault]) -> list[Row]:
     """Read the table; lines that cannot be used are left out and noted in `faults`."""
-    header, lines = read_table(path, faults, expected=_expected(), aliases=ALIASES)
-    require_columns(header, str(path))
+    names, lines = read_table(path, faults, expected=_expected())
+    header = known_columns(names, str(path))
     at = [header.index(name) if name in header else None for name in COLUMNS]
     return [Row(*("" if i is None else line[i] for i in at)) for line in lines]
 
@@ -93,31 +97,69 @@ def cell_of(paths: Sequence[Path], folder: Path) -> str:
     )
 
 
-def require_columns(header: Sequence[str], where: str) -> None:
-    """Refuse a table that lacks a column; `image` alone is enough for unlabelled cases."""
-    needed = ["case"] if "image" in header and "label" not in header else ["case", "rater", "label"]
-    for name in header:
-        meant = get_close_matches(name, COLUMNS, n=1, cutoff=0.8)
-        if name not in COLUMNS and meant and meant[0] not in header:
-            raise InputError(
-                Fault(
-                    f"has a column {name!r}",
-                    expected=_expected(),
-                    fix=f"rename it to {meant[0]!r}, if that is what it is",
-                    file=where,
-                )
-            )
+def known_columns(names: Sequence[str], where: str) -> list[str]:
+    """Return the columns under the names of `COLUMNS`, others as they are.
+
+    Labels need their raters and raters their labels; `image` alone is enough for unlabelled cases.
+
+    Args:
+        names: of the columns, in lower case.
+        where: the table, for messages.
+
+    Raises:
+        InputError: a column is missing, misspelt, or there twice.
+    """
+    header = [ALIASES.get(name, name) for name in names]
+    require_distinct(header, where)
+    unlabelled = "image" in header and not {"rater", "label"} & set(header)
+    needed = ["case"] if unlabelled else ["case", "rater", "label"]
     missing = [name for name in needed if name not in header]
+    misspelt = _misspelt(header)
+    if missing or misspelt:
+        raise InputError(_column_fault(names, missing, misspelt).at(file=where))
+    return header
+
+
+def _misspelt(header: Sequence[str]) -> dict[str, str]:
+    """Map unknown columns to the known ones, not there yet, that they are likely meant to be."""
+    absent = [name for name in COLUMNS if name not in header]
+    close = {
+        name: get_close_matches(name, absent, n=1, cutoff=0.8)
+        for name in header
+        if name not in COLUMNS
+    }
+    return {name: meant[0] for name, meant in close.items() if meant}
+
+
+def _column_fault(names: Sequence[str], missing: Sequence[str], misspelt: dict[str, str]) -> Fault:
+    unknown = [name for name in names if name and ALIASES.get(name, name) not in COLUMNS]
+    found = f"has columns {', '.join(names)}"
     if missing:
-        raise InputError(
-            Fault(
-                f"has columns {', '.join(header)}: no {', '.join(missing)}",
-                expected=_expected(),
-                fix="rename or add the columns in the first line",
-                file=where,
-            )
+        found += f": no {', '.join(missing)}"
+    if unknown:
+        found += f"; not known: {', '.join(unknown)}"
+    return Fault(found, expected=_expected(), fix=_column_fix(unknown, missing, misspelt))
+
+
+def _column_fix(unknown: Sequence[str], missing: Sequence[str], misspelt: dict[str, str]) -> str:
+    tasks = [name for name in unknown if name in _TASKS]
+    answers = [name for name in unknown if name in _ANSWERS]
+    if tasks and "case" in missing and "rater" not in missing and (answers or missing == ["case"]):
+        renamed = [f"{tasks[0]!r} to 'case'", *(f"{name!r} to 'label'" for name in answers)]
+        return (
+            "`multirater fuse` and `multirater report` take such a table of answers as it is; "
+            f"for other commands rename {' and '.join(renamed)}"
         )
+    if not misspelt and len(unknown) == len(missing) == 1:
+        misspelt = {unknown[0]: missing[0]}
+    if misspelt:
+        each = [f"rename {name!r} to {meant!r}" for name, meant in misspelt.items()]
+        return f"{' and '.join(each)}, if that is what it is"
+    return "rename or add the columns in the first line"
 
 
 def _expected() -> str:
-    return "a first line with the columns case, image, rater, label[, truth][, split][, kind]"
+    return (
+        "a first line with the columns case, image, rater, label[, truth][, split][, kind]"
+        "[, undrawn]"
+    )

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image as Pillow
+from PIL import UnidentifiedImageError
 from PIL.PngImagePlugin import PngInfo
 
 from multirater.errors import Fault, InputError
@@ -31,14 +32,16 @@ from multirater.io.guard import cannot_hold, reading
 from multirater.types import Geometry, Image
 
 _GEOMETRY_KEY = "multirater-geometry"
-_KINDS = ("PNG", "JPEG", "MPO")
+_KINDS = ("PNG", "JPEG")
+"""What Pillow may open; by the second also MPO, JPEG with several pictures."""
+
 _GREY, _PALETTE = 0, 3  # colour types of the PNG header
 _INSTEAD = (".tif", ".npz", ".nii.gz", ".nrrd", ".mha")
 
 
 def read(path: Path, ndim: int | None, *, as_labels: bool = False) -> Image:
     """Read a PNG or JPEG file as (channels, H, W)."""
-    with reading(path, "PNG or JPEG"), Pillow.open(path, formats=_KINDS) as picture:
+    with reading(path, "PNG or JPEG"), _opened(path) as picture:
         _require_still(picture)
         geometry = _geometry(picture)
         depth, colour = _png_depth(path)
@@ -52,7 +55,7 @@ def read(path: Path, ndim: int | None, *, as_labels: bool = False) -> Image:
 
 def shape(path: Path, ndim: int | None) -> Shape:
     """Return size and geometry from the header alone."""
-    with reading(path, "PNG or JPEG"), Pillow.open(path, formats=_KINDS) as picture:
+    with reading(path, "PNG or JPEG"), _opened(path) as picture:
         _require_still(picture)
         return fit_ndim(picture.size[::-1], _geometry(picture), ndim)
 
@@ -72,6 +75,19 @@ def write(image: Image, path: Path) -> None:
     if not is_default(image.geometry):
         text.add_text(_GEOMETRY_KEY, json.dumps(geometry_to_json(image.geometry)))
     Pillow.fromarray(pixels).save(path, format="PNG", pnginfo=text)
+
+
+def _opened(path: Path) -> Pillow.Image:
+    try:
+        return Pillow.open(path, formats=_KINDS)
+    except UnidentifiedImageError:
+        raise InputError(
+            Fault(
+                "cannot be read: the file is damaged, or not what its name says",
+                expected="a whole PNG or JPEG file",
+                fix="copy or export the file again, or give it the suffix of what it really is",
+            )
+        ) from None
 
 
 def _require_still(picture: Pillow.Image) -> None:

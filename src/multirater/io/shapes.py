@@ -7,7 +7,7 @@ its centre does, and to a line when its centre is no farther than half the line'
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, TypeAlias
@@ -51,9 +51,9 @@ def as_ring(points: object, where: str) -> Ring:
 
 
 def rasterise(
-    shapes: Iterable[Shape], space: tuple[int, ...], classes: Classes | None
+    shapes: Sequence[Shape], space: tuple[int, ...], classes: Classes | None
 ) -> NDArray[np.int16]:
-    """Draw shapes on a grid, later ones over earlier ones.
+    """Draw shapes on a grid, later ones over earlier ones; what lies outside is cut off.
 
     Args:
         shapes: to draw.
@@ -62,6 +62,9 @@ def rasterise(
 
     Returns:
         Class indices (*space), -1 where nothing is drawn.
+
+    Raises:
+        InputError: all shapes lie outside the grid, or a class is unknown.
 
     Example:
         >>> square = np.array([[1, 0], [3, 0], [3, 2], [1, 2]], dtype=float)
@@ -77,11 +80,37 @@ def rasterise(
                 fix="give drawings on volumes as label files",
             )
         )
+    _require_overlap(shapes, space)
     drawn = np.full(space, MISSING, dtype=np.int16)
     for shape in shapes:
         paint = _polygon if shape.form == "polygon" else _line
         drawn[paint(shape, space)] = class_index(shape.label, classes)
     return drawn
+
+
+def _require_overlap(shapes: Sequence[Shape], space: tuple[int, ...]) -> None:
+    """Refuse shapes that all miss the image: they were drawn on another one, or another size."""
+    height, width = space
+    if not shapes or any(_touches(shape, width, height) for shape in shapes):
+        return
+    points = np.concatenate([shape.rings[0] for shape in shapes])
+    (left, top), (right, bottom) = points.min(0).tolist(), points.max(0).tolist()
+    raise InputError(
+        Fault(
+            f"everything is drawn outside the image: x from {left:g} to {right:g}, "
+            f"y from {top:g} to {bottom:g}",
+            expected=f"x from 0 to {width} and y from 0 to {height}, the size of the image in "
+            "pixels",
+            fix="were they drawn on another resolution? Give the image they were drawn on, or "
+            "scale the positions",
+        )
+    )
+
+
+def _touches(shape: Shape, width: int, height: int) -> bool:
+    reach = max(shape.width / 2, 0.5) if shape.form == "line" else 0.0
+    low, high = shape.rings[0].min(0) - reach, shape.rings[0].max(0) + reach
+    return bool((high > 0).all() and low[0] < width and low[1] < height)
 
 
 def class_index(label: str, classes: Classes | None) -> int:

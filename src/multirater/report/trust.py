@@ -122,8 +122,8 @@ def _of_result(result: Result) -> list[Finding]:
 
 def _split_note(note: str, n_cases: int) -> tuple[str, int]:
     """Split off how many cases a note is about; all, when it does not say."""
-    match = re.fullmatch(r"(.*) \((\d+) cases\)", note, re.DOTALL)
-    return (match[1], int(match[2])) if match else (note, n_cases)
+    match = re.fullmatch(r"(.*) \(([\d,]+) cases?\)", note, re.DOTALL)
+    return (match[1], int(match[2].replace(",", ""))) if match else (note, n_cases)
 
 
 def _of_votes(identifiable: Identifiability) -> list[Finding]:

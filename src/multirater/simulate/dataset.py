@@ -27,6 +27,7 @@ from multirater.simulate.masks import (
 )
 from multirater.simulate.supply import Supply, label_supply
 from multirater.types import MISSING, Case, Classes, Dataset, LabelMap, Source
+from multirater.words import did_you_mean
 
 CLASS_KINDS = {"pairwise-flipper": pairwise_flipper_cm, "hammer-spammer": hammer_spammer_cm}
 """Raters of class labels by name."""
@@ -231,7 +232,13 @@ def _require_truth(dataset: Dataset) -> None:
     if not dataset.cases:
         raise InputError(Fault("the data set is empty", expected="at least one case with truth"))
     faults = [
-        Fault("has no truth to simulate raters from", fix="add a truth", case=case.name)
+        Fault(
+            "has no truth to simulate raters from",
+            expected="the true label of every case",
+            fix="fill in the column `truth` of the manifest, or, in a data set of folders, put the "
+            "true labels into truth/<case>.*",
+            case=case.name,
+        )
         for case in dataset
         if case.truth is None
     ]
@@ -243,12 +250,10 @@ def _require_kinds(raters: Sequence[SimulatedRater], kind: str) -> None:
     known = tuple(CLASS_KINDS) if kind == "classes" else (*MASK_KINDS, *DRAWN_KINDS)
     unknown = [rater.kind for rater in raters if rater.kind not in known]
     if unknown or not raters:
-        raise InputError(
-            Fault(
-                f"no simulated rater {unknown[0]!r}" if unknown else "no raters to simulate",
-                expected=f"for labels that are {kind}: {', '.join(known)}",
-            )
-        )
+        found = "no raters to simulate"
+        if unknown:
+            found = f"no simulated rater {unknown[0]!r}{did_you_mean(unknown[0], known)}"
+        raise InputError(Fault(found, expected=f"for labels that are {kind}: {', '.join(known)}"))
 
 
 def _rater_names(raters: Sequence[SimulatedRater]) -> tuple[str, ...]:

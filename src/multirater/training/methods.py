@@ -26,6 +26,7 @@ from multirater.training.drawn_targets import as_drawn, mask_of_drawings
 from multirater.training.networks import Build
 from multirater.training.options import NoOptions, checked_options
 from multirater.training.targets import Prepare, as_they_are, fused, on_truth
+from multirater.words import did_you_mean
 
 
 def _none(_: TrainConfig) -> int:
@@ -133,10 +134,12 @@ def training_method(name: str, kind: str) -> Method:
         return known[name]
     other = next((each for each in METHODS if name in METHODS[each]), None)
     what = {"masks": "drawings", "classes": "class labels"}
+    why = did_you_mean(name, known)
+    if other is not None:
+        why = f" for {what[kind]}: it is for {what[other]}"
     raise InputError(
         Fault(
-            f"no training method {name!r}"
-            + ("" if other is None else f" for {what[kind]}: it is for {what[other]}"),
+            f"no training method {name!r}{why}",
             expected=f"one of {', '.join(known)}",
         )
     )

@@ -24,6 +24,7 @@ from copy import deepcopy
 from typing import Any
 
 from multirater.errors import Fault, InputError
+from multirater.words import did_you_mean
 
 _ALL: dict[str, Any] = {
     "method": "cm",
@@ -91,7 +92,7 @@ def preset(name: str) -> dict[str, Any]:
     if name not in PRESETS:
         raise InputError(
             Fault(
-                f"no preset {name!r}",
+                f"no preset {name!r}{did_you_mean(name, PRESETS)}",
                 expected=f"one of {', '.join(PRESETS)}",
                 fix="choose one of them, or give the settings one by one",
             )

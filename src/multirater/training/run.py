@@ -30,7 +30,9 @@ from lightning.pytorch.utilities import rank_zero_only
 from multirater import __version__
 from multirater.errors import Fault, InputError
 from multirater.io.atomic import replacing
+from multirater.io.folders import is_folder_layout
 from multirater.io.grid import size_text
+from multirater.io.manifest import FILE_NAME as MANIFEST
 from multirater.io.origin import write_origin
 from multirater.io.survey import Survey, survey
 from multirater.io.table_check import Kind
@@ -269,10 +271,20 @@ def _is_first_process() -> bool:
 
 
 def _require_run(folder: Path) -> None:
-    if not (folder / CONFIG).is_file():
-        raise InputError(
-            Fault("is not a run", expected=f"a folder with {CONFIG}", file=str(folder))
-        )
+    """Refuse a path without a run, and say what is there instead."""
+    if (folder / CONFIG).is_file():
+        return
+    expected = f"a folder that `multirater train` made, with {CONFIG}"
+    if not folder.exists():
+        fault = Fault("does not exist", fix="check the path")
+    elif folder.is_file() or (folder / MANIFEST).is_file() or is_folder_layout(folder):
+        what = "a file" if folder.is_file() else "a data set"
+        fix = "name a run: multirater predict RUN DATA, or multirater train DATA --resume RUN"
+        fault = Fault(f"is {what}, not a run", expected=expected, fix=fix)
+    else:
+        fix = "name the folder that was given to `multirater train -o`"
+        fault = Fault(f"is a folder without {CONFIG}, not a run", expected=expected, fix=fix)
+    raise InputError(fault.at(file=folder))
 
 
 def _write_data(data: RunData, path: Path) -> None:

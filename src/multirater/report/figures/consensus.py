@@ -13,6 +13,7 @@ from multirater.evaluation import Evaluation
 from multirater.evaluation.case_scores import CONSENSUS, PREDICTED_CONSENSUS
 from multirater.report.colours import rater_colours
 from multirater.report.figures.style import COLUMN_WIDTH, in_style, new_figure
+from multirater.words import counted
 
 
 @in_style
@@ -68,7 +69,7 @@ def _scale(levels: NDArray[np.float64]) -> tuple[float, float]:
 
 
 def _correlations(found: Evaluation, n_cases: int) -> str:
-    lines = [f"{n_cases} cases"]
+    lines = [counted(n_cases, "case")]
     for name, sign in (("Pearson", "r"), ("Spearman", "\N{GREEK SMALL LETTER RHO}")):
         key = (f"{CONSENSUS} {name}", "all")
         if key in found.scores.index:
