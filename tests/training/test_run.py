@@ -244,7 +244,7 @@ def test_wrong_names_and_folders_are_refused(data, tmp_path, run_folder):
         train(data, tmp_path / "a", TrainConfig(method="magic", **SMALL))
     with pytest.raises(InputError, match="already exists"):
         train(data, run_folder, TrainConfig(method="cm", **SMALL))
-    with pytest.raises(InputError, match="not a run"):
+    with pytest.raises(InputError, match="does not exist"):
         resume(data, tmp_path / "nowhere")
     with pytest.raises(InputError, match="1, as in training"):
         Predictor(run_folder)(np.zeros((3, 8, 8)))
