@@ -39,7 +39,7 @@ def info(data: Data, json: Json = False, workers: Workers = ALL_CORES) -> None:
         print_table(found.raters, "Raters: cases labelled, and share of each class")
     worst = found.cases.sort_values("disagreement", ascending=False).head(10)
     if worst["disagreement"].notna().any():
-        print_table(worst, "Cases with most disagreement")
+        print_table(worst, "Cases with most disagreement: share of items labelled differently")
 
 
 def agreement(
