@@ -104,10 +104,10 @@ def test_cases_without_labels_are_left_out_of_training_and_predicted(tmp_path):
 
 
 def test_a_batch_without_any_label_changes_no_weight(tmp_path):
-    data = study(n_cases=3)
-    truth_only = tuple(replace(case, labels={}, truth=case.labels["rater 1"]) for case in data)
-    without = config(method="mean", validation=0.0)
-    run = train(replace(data, cases=truth_only), tmp_path / "run", without)
+    data = study(n_cases=4)
+    truth_only = [replace(case, labels={}, truth=case.labels["rater 1"]) for case in data][:3]
+    cases = (*truth_only, replace(data[3], split="val"))
+    run = train(replace(data, cases=cases), tmp_path / "run", config(method="mean"))
     first, last = (
         torch.load(run.folder / f"checkpoints/{name}.ckpt", weights_only=False)
         for name in ("best", "last")
