@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from coarse_report import write_report
-from grid import Job, grid_arguments, records_of, run_grid
+from grid import Job, grid_arguments, run_and_report
 from multirater.metrics import mean_iou_score
 from multirater.samples import digits_dataset
 from multirater.simulate import COARSE_RATIOS, SimulatedRater, simulate_dataset
@@ -243,10 +243,7 @@ def main() -> None:
         os.environ[DATA] = str(arguments.data.resolve())
     sizes = QUICK if arguments.quick else FULL
     jobs = all_jobs(sizes, with_chase=bool(arguments.data) or arguments.report)
-    if not arguments.report:
-        run_grid(work, jobs, arguments.results, processes=arguments.jobs)
-    path = write_report(records_of(jobs, arguments.results), len(jobs), arguments)
-    print(path.read_text(encoding="utf-8"))
+    run_and_report(work, jobs, arguments, write_report)
 
 
 if __name__ == "__main__":

@@ -96,6 +96,19 @@ def run_grid(
     return records_of(jobs, results)
 
 
+def run_and_report(
+    worker: Callable[[Job], Mapping[str, Any]],
+    jobs: Sequence[Job],
+    arguments: argparse.Namespace,
+    write_report: Callable[[Sequence[Record], int, argparse.Namespace], Path],
+) -> None:
+    """Run what is missing, unless only a report is asked for; write and print the tables."""
+    if not arguments.report:
+        run_grid(worker, jobs, arguments.results, processes=arguments.jobs)
+    path = write_report(records_of(jobs, arguments.results), len(jobs), arguments)
+    print(path.read_text(encoding="utf-8"))
+
+
 def records_of(jobs: Sequence[Job], results: Path) -> list[Record]:
     """Return the records of those jobs that have a result, in the order of the jobs."""
     known = {key_of(record["job"]): record for record in read_records(results)}

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import multirater
-from grid import Job, grid_arguments, records_of, run_grid
+from grid import Job, grid_arguments, run_and_report
 from mrprism_report import write_report
 from multirater import fuse
 from multirater.evaluation.soft_scores import shares
@@ -267,15 +267,11 @@ def main() -> None:
     """Run what has not been run, and write the tables."""
     arguments = grid_arguments(__doc__.splitlines()[0], "mrprism")
     jobs = all_jobs(QUICK if arguments.quick else FULL)
-    if arguments.report:
-        records = records_of(jobs, arguments.results)
-    else:
+    if not arguments.report:
         if arguments.data is None:
             raise SystemExit("--data: name the folder of qubiq_brain_growth_39x7.npz")
         os.environ[DATA] = str(arguments.data.resolve())
-        records = run_grid(work, jobs, arguments.results, processes=arguments.jobs)
-    path = write_report(records, len(jobs), arguments)
-    print(path.read_text(encoding="utf-8"))
+    run_and_report(work, jobs, arguments, write_report)
 
 
 if __name__ == "__main__":

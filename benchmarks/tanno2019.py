@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from grid import Job, grid_arguments, records_of, run_grid
+from grid import Job, grid_arguments, run_and_report
 from multirater import RaterClassifier
 from multirater.metrics import confusion_frobenius_error
 from multirater.simulate import (
@@ -268,9 +268,7 @@ def main() -> None:
         os.environ["TANNO2019_DATA"] = str(folder.resolve())
         for name in ("mnist", "cifar10"):
             fetch(name, folder)
-        run_grid(work, jobs, arguments.results, processes=arguments.jobs)
-    path = write_report(records_of(jobs, arguments.results), len(jobs), arguments)
-    print(path.read_text(encoding="utf-8"))
+    run_and_report(work, jobs, arguments, write_report)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from grid import Job, grid_arguments, records_of, run_grid
+from grid import Job, grid_arguments, run_and_report
 from multirater.evaluation import evaluate
 from multirater.io import dataset_from_arrays, read_dataset
 from multirater.metrics import dice_score
@@ -320,10 +320,7 @@ def main() -> None:
     arguments = grid_arguments(__doc__.splitlines()[0], "zhang2020")
     sizes = QUICK if arguments.quick else FULL
     jobs = all_jobs(sizes)
-    if not arguments.report:
-        run_grid(work, jobs, arguments.results, processes=arguments.jobs)
-    path = write_report(records_of(jobs, arguments.results), len(jobs), arguments)
-    print(path.read_text(encoding="utf-8"))
+    run_and_report(work, jobs, arguments, write_report)
 
 
 if __name__ == "__main__":
