@@ -162,12 +162,22 @@ def _mask_cases(
                 DRAWN_KINDS[rater.kind],
                 ratio=rater.strength,
                 noise=rater.noise,
-                targets=range(1, len(classes)),
+                targets=_drawn_classes(classes),
                 seed=int(seeds[number, r]),
             )
         )
         made.append(replace(case, labels=labels, simulated=simulated, drawings=drawings))
     return tuple(made)
+
+
+def _drawn_classes(classes: Classes) -> Sequence[int]:
+    """Return the classes that coarse drawings mark.
+
+    With two, "not 1" says background. With more it leaves every other class open, so that nothing
+    would ever tell background from them if it were not drawn itself; and where there is none, as
+    in street scenes, the first class is like the others.
+    """
+    return (1,) if len(classes) == 2 else range(len(classes))
 
 
 def _class_cases(
