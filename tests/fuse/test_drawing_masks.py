@@ -68,11 +68,28 @@ def test_few_seeds_do_no_harm(disc, method, drawn):
     image, truth = disc
     seeds = np.full(truth.shape, -1, dtype=np.int16)
     seeds[18, 20 : 20 + drawn] = 1
-    found = MASKS_OF_SEEDS[method](image, seeds)
-    assert found.shape == truth.shape
-    assert set(np.unique(found)) <= {-1, 0, 1}
-    flat = MASKS_OF_SEEDS[method](np.zeros_like(image), seeds)
-    assert set(np.unique(flat)) <= {-1, 0, 1}
+    for shown in (image, np.zeros_like(image)):
+        found = MASKS_OF_SEEDS[method](shown, seeds)
+        assert found.shape == truth.shape
+        assert set(np.unique(found)) <= {-1, 0, 1}
+        kept = found[seeds == 1] == 1
+        assert kept.any() == bool(drawn) if method == "boxes" else kept.all()
+
+
+@pytest.mark.parametrize("method", ["grabcut", "random-walker"])
+def test_what_is_not_the_object_says_nothing_of_the_rest(disc, method):
+    image, truth = disc
+    seeds = np.full(truth.shape, -1, dtype=np.int16)
+    seeds[:5] = 0
+    np.testing.assert_array_equal(MASKS_OF_SEEDS[method](image, seeds), seeds)
+
+
+def test_a_box_over_the_whole_image_leaves_what_was_drawn(disc):
+    image, truth = disc
+    seeds = np.full(truth.shape, -1, dtype=np.int16)
+    np.fill_diagonal(seeds, 1)
+    np.testing.assert_array_equal(box_mask(image, seeds), np.where(seeds == 1, 1, 0))
+    assert (box_mask(image, np.full_like(seeds, -1)) == -1).all()
 
 
 def test_not_k_is_background_when_there_are_more_classes():

@@ -92,8 +92,11 @@ def random_walker_mask(image: NDArray[Any], seeds: Seeds) -> Seeds:
 def grabcut_mask(image: NDArray[Any], seeds: Seeds) -> Seeds:
     """Cut out each class from what is not drawn as another (GrabCut, Rother 2004), 2-D.
 
-    Seeds are certain; everything else is background to begin with.
+    Seeds are certain; everything else is background to begin with. Where nothing but background is
+    drawn there is nothing to cut out, and the rest stays unlabelled.
     """
+    if not (seeds > 0).any():
+        return seeds
     filled = filled_mask(image, seeds)
     result = np.where(filled == MISSING, np.int16(0), filled)
     for k in np.unique(seeds[seeds > 0]).tolist():
@@ -106,14 +109,21 @@ def grabcut_mask(image: NDArray[Any], seeds: Seeds) -> Seeds:
 
 
 def box_mask(image: NDArray[Any], seeds: Seeds) -> Seeds:
-    """Cut out each class from the box around what was drawn of it; outside is background, 2-D."""
+    """Cut out each class from the box around what was drawn of it; outside is background, 2-D.
+
+    Where GrabCut finds nothing, in a box over the whole image for instance, what was drawn is taken
+    as it is. Without any box nothing is known.
+    """
+    if not (seeds > 0).any():
+        return np.full_like(seeds, MISSING)
     result = np.zeros(seeds.shape, dtype=np.int16)
     for k in np.unique(seeds[seeds > 0]).tolist():
         start = np.full(seeds.shape, _NOT, dtype=np.uint8)
         rows, columns = np.nonzero(seeds == k)
         box = (slice(rows.min(), rows.max() + 1), slice(columns.min(), columns.max() + 1))
         start[box] = _PROBABLY
-        result[_grabcut(image, start)] = k
+        cut = _grabcut(image, start)
+        result[cut if cut.any() else seeds == k] = k
     return result
 
 
