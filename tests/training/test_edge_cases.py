@@ -14,7 +14,7 @@ from multirater.samples import digits_dataset
 from multirater.simulate import simulate_dataset
 from multirater.training import Predictor, TrainConfig, predict, read_run, train
 from multirater.training.posterior import fuse_by_network
-from multirater.types import Classes, LabelClass
+from multirater.types import Classes, LabelClass, Source
 
 SMALL = {"channels": (4, 8), "n_features": 4, "epochs": 2, "batch_size": 4, "accelerator": "cpu"}
 
@@ -105,8 +105,10 @@ def test_cases_without_labels_are_left_out_of_training_and_predicted(tmp_path):
 
 def test_a_batch_without_any_label_changes_no_weight(tmp_path):
     data = study(n_cases=4)
-    truth_only = [replace(case, labels={}, truth=case.labels["rater 1"]) for case in data][:3]
-    cases = (*truth_only, replace(data[3], split="val"))
+    label = data[0].read_label("rater 1")
+    empty = Source(lambda: replace(label, array=np.full_like(label.array, -1)))
+    blank = [replace(case, labels={"rater 1": empty}) for case in data][:3]
+    cases = (*blank, replace(data[3], split="val"))
     run = train(replace(data, cases=cases), tmp_path / "run", config(method="mean"))
     first, last = (
         torch.load(run.folder / f"checkpoints/{name}.ckpt", weights_only=False)
@@ -115,6 +117,14 @@ def test_a_batch_without_any_label_changes_no_weight(tmp_path):
     assert (first["epoch"], last["epoch"]) == (0, 1)
     for key, value in first["state_dict"].items():
         assert torch.equal(value, last["state_dict"][key])
+
+
+def test_cases_with_a_truth_alone_take_no_part(tmp_path):
+    data = study(n_cases=4)
+    truth_only = [replace(case, labels={}, truth=case.labels["rater 1"]) for case in data][:3]
+    cases = (*truth_only, replace(data[3], split="val"))
+    with pytest.raises(InputError, match="no labelled case to train on"):
+        train(replace(data, cases=cases), tmp_path / "run", config(method="mean"))
 
 
 @pytest.mark.parametrize("method", ["auto", "cm", "prob-unet", "separate", "prism", "luw"])

@@ -167,8 +167,8 @@ def _log_likelihood(log_truth: Tensor, columns: Tensor, is_negative: Tensor) -> 
 class CoarseNetwork(ConfusionNetwork):
     """Backbone, truth head, and confusion matrices of drawings.
 
-    The loss is the mean over all pixels, drawn or not, so that every drawn pixel weighs the same,
-    however many of them a case has and however cases are put together.
+    The loss is the mean over all pixels of the label maps in a batch, drawn or not, so that every
+    drawn pixel of a batch weighs the same, however many of them a case has.
 
     Args:
         backbone: maps images (B, channels, *space) to features (B, n_features, *space).
@@ -222,10 +222,11 @@ class CoarseNetwork(ConfusionNetwork):
         return found.reshape(1, -1, *([1] * (labels.ndim - 2)))
 
     def _weights(self, labelled: Labelled, is_negative: Tensor) -> Tensor:
-        """Return how much each label counts; "not k" is no label of class k."""
-        labels = labelled.labels
-        weight = label_weights(labels, labelled.class_weight, torch.float32)
-        return torch.where(is_negative, (labels != MISSING).float(), weight)
+        """Return how much each label counts; "not k" as the other class, if there is but one."""
+        labels, balance = labelled.labels, labelled.class_weight
+        weight = label_weights(labels, balance, torch.float32)
+        others = None if balance is None or len(balance) > 2 else balance.flip(0)
+        return torch.where(is_negative, label_weights(labels, others, torch.float32), weight)
 
     def outputs(self, image: Tensor, raters: Sequence[int] = ()) -> Outputs:
         """Predict the truth, and what raters take each pixel for when they draw."""

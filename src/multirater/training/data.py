@@ -115,7 +115,9 @@ class RaterData(lightning.LightningDataModule):
         self.dataset = dataset
         self.config = config
         self.with_truth = with_truth
-        self.training_cases, self.held_out_cases = split_cases(dataset, config)
+        self.training_cases, self.held_out_cases = split_cases(
+            dataset, config, with_truth=with_truth
+        )
 
     def setup(self, stage: str) -> None:
         """Open the cases."""
@@ -161,21 +163,28 @@ class RaterData(lightning.LightningDataModule):
         )
 
 
-def named_splits(dataset: Dataset) -> tuple[list[Case], list[Case]]:
-    """Return the cases to train on and those held out, by the names of their splits alone."""
+def named_splits(dataset: Dataset, *, with_truth: bool = False) -> tuple[list[Case], list[Case]]:
+    """Return the cases to train on and those held out, by the names of their splits alone.
+
+    Args:
+        dataset: as prepared by the method, of which cases with labels take part.
+        with_truth: whether cases that only have a truth do so too.
+    """
     named = {case.split for case in dataset}
-    usable = [case for case in dataset if case.labels or case.truth is not None]
+    usable = [case for case in dataset if case.labels or (with_truth and case.truth is not None)]
     training = [case for case in usable if not named & {"train"} or case.split == "train"]
     training = [case for case in training if case.split in ("", "train")]
     return training, [case for case in usable if case.split in ("val", "valid", "validation")]
 
 
-def split_cases(dataset: Dataset, config: TrainConfig) -> tuple[list[Case], list[Case]]:
+def split_cases(
+    dataset: Dataset, config: TrainConfig, *, with_truth: bool = False
+) -> tuple[list[Case], list[Case]]:
     """Return training and held-out cases: the split `val` when there is one, else a random share.
 
     Cases of other splits than `train` (`test`, say) take no part.
     """
-    training, held_out = named_splits(dataset)
+    training, held_out = named_splits(dataset, with_truth=with_truth)
     if not training:
         raise InputError(
             Fault(

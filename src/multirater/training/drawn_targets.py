@@ -49,7 +49,9 @@ def as_drawn(dataset: Dataset) -> Dataset:
 def on_mask_of_drawings(dataset: Dataset, method: str) -> Dataset:
     """Train on one mask per case that has drawings and no mask of a rater."""
     _require_drawings(dataset)
-    kinds = ("positive", "negative") if method in USE_NEGATIVE else ("positive",)
+    kinds: tuple[DrawingKind, ...] = ("positive", "negative")
+    kinds = kinds if method in USE_NEGATIVE else kinds[:1]
+    _require_kinds(dataset, kinds, method)
     classes = dataset.classes or Classes.numbered(2)
     cases = []
     for case in dataset:
@@ -104,5 +106,18 @@ def _require_drawings(dataset: Dataset) -> None:
                 "no case has a drawing or a label",
                 expected="rows of kind positive, negative or mask",
                 fix="fill in the column `kind` of the manifest",
+            )
+        )
+
+
+def _require_kinds(dataset: Dataset, kinds: Sequence[DrawingKind], method: str) -> None:
+    """Refuse drawings of which a method looks at none."""
+    found = {drawing.kind for case in dataset for drawing in case.drawings}
+    if found.isdisjoint(kinds) and not any(case.labels for case in dataset):
+        raise InputError(
+            Fault(
+                f"only {' and '.join(sorted(found))} drawings, which {method} does not look at",
+                expected=f"{' or '.join(kinds)} drawings, or masks",
+                fix="choose --method coarse or partial",
             )
         )

@@ -21,7 +21,6 @@ from shutil import rmtree
 from typing import Any
 
 import lightning
-import numpy as np
 import torch
 from lightning.pytorch.callbacks import Callback, ModelCheckpoint
 from lightning.pytorch.loggers import TensorBoardLogger
@@ -38,6 +37,7 @@ from multirater.io.survey import Survey, survey
 from multirater.io.table_check import Kind
 from multirater.nn.rater_network import RaterNetwork
 from multirater.training.callbacks import BestEpoch, Curves, StopEarly, StopWhenDiverged
+from multirater.training.class_balance import balanced_weights
 from multirater.training.config import TrainConfig, read_config, settled, write_config
 from multirater.training.data import RaterData
 from multirater.training.drawn_targets import kind_of
@@ -154,13 +154,13 @@ def _fit(found: Survey, target: Path, config: TrainConfig) -> Run:
     if _is_first_process():
         _write_data(described, target / DATA)
     warmup = method.warmup_epochs(config)
-    module = RaterModule(
-        build_network(config, described),
-        config,
-        warmup_epochs=warmup,
-        class_weight=_class_weight(found, config),
-    )
     data = RaterData(prepared, config, with_truth=method.with_truth)
+    class_weight = None
+    if config.class_weights == "balanced":
+        class_weight = balanced_weights(data.training_cases, len(found.classes))
+    module = RaterModule(
+        build_network(config, described), config, warmup_epochs=warmup, class_weight=class_weight
+    )
     monitor = "val_nll" if data.held_out_cases else "train_nll"
     begins = 0 if method.warmup_competes else warmup
     best = BestEpoch(target / CHECKPOINTS, monitor, begins, method.as_good)
@@ -209,19 +209,6 @@ def _trainer(
         log_every_n_steps=1,
         deterministic=True,
     )
-
-
-def _class_weight(found: Survey, config: TrainConfig) -> torch.Tensor | None:
-    """Weights inverse to how often raters drew each class, one on average over all labels."""
-    if config.class_weights == "none":
-        return None
-    counts = np.zeros(len(found.classes))
-    for case in found.cases:
-        for labels in case.rows.T:
-            drawn = labels >= 0
-            counts += np.bincount(labels[drawn], weights=case.counts[drawn], minlength=len(counts))
-    weight = counts.sum() / np.maximum(counts, 1) / max((counts > 0).sum(), 1)
-    return torch.tensor(np.where(counts > 0, weight, 1.0), dtype=torch.float32)
 
 
 def _describe(found: Survey, prepared: Dataset, config: TrainConfig) -> RunData:
