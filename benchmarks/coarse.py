@@ -87,21 +87,32 @@ _PER_SEED = 600
 
 
 def all_jobs(sizes: Sizes, *, with_chase: bool) -> list[Job]:
-    """Return every run once, those on the same data side by side."""
-    jobs = [*digit_jobs(sizes), *(chase_jobs(sizes) if with_chase else ())]
+    """Return every run once, what is asked for first at the front."""
+    parts = [table_jobs, ratio_jobs, *([chase_jobs] if with_chase else []), noise_jobs]
+    jobs = [job for part in parts for job in part(sizes)]
     return list({tuple(job.values()): job for job in jobs}.values())
 
 
-def digit_jobs(sizes: Sizes) -> Iterator[Job]:
-    """Tables 1 to 3, the sweep of the area, and noisier drawings."""
+def table_jobs(sizes: Sizes) -> Iterator[Job]:
+    """Tables 1 to 3."""
+    for seed in range(sizes.seeds):
+        yield from (digit_job(sizes, method, seed) for method in (*METHODS, "boxes", "truth"))
+        yield digit_job(sizes, "coarse", seed, ratio=min(sizes.ratios))
+        yield digit_job(sizes, "coarse", seed, n_masks=sizes.n_train)
+
+
+def ratio_jobs(sizes: Sizes) -> Iterator[Job]:
+    """Fig. 3 to 5: the sweep of the area."""
     for seed in range(sizes.seeds):
         for ratio in sizes.ratios:
             yield from (digit_job(sizes, method, seed, ratio=ratio) for method in METHODS)
-        yield digit_job(sizes, "boxes", seed)
+
+
+def noise_jobs(sizes: Sizes) -> Iterator[Job]:
+    """Drawings that err less and more."""
+    for seed in range(sizes.seeds):
         for noise in sizes.noises:
             yield from (digit_job(sizes, method, seed, noise=noise) for method in METHODS)
-        yield digit_job(sizes, "truth", seed)
-        yield digit_job(sizes, "coarse", seed, n_masks=sizes.n_train)
 
 
 def digit_job(
