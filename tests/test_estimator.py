@@ -82,11 +82,19 @@ def as_names(labels):
     return np.array(["", "benign", "malignant"], dtype=object)[labels + 1]
 
 
+def as_objects(labels):
+    return np.where(labels < 0, None, labels.astype(object))
+
+
+def as_nullable(labels):
+    return pd.DataFrame(as_objects(labels)).astype("Int64")
+
+
 def as_table(labels):
     return pd.DataFrame(np.where(labels == -1, None, as_names(labels)))
 
 
-@pytest.mark.parametrize("written", [as_nan, as_names, as_table])
+@pytest.mark.parametrize("written", [as_nan, as_names, as_table, as_objects, as_nullable])
 def test_missing_labels_may_be_written_in_several_ways(items, written):
     features, _, labels = items
     sparse = np.where(np.random.default_rng(2).random(labels.shape) < 0.5, -1, labels)
@@ -94,7 +102,7 @@ def test_missing_labels_may_be_written_in_several_ways(items, written):
     plain = model.fit(features, sparse).predict_proba(features)
     other = clone(model).fit(features, written(sparse))
     np.testing.assert_array_equal(other.predict_proba(features), plain)
-    expected = [0, 1] if written is as_nan else ["benign", "malignant"]
+    expected = ["benign", "malignant"] if written in (as_names, as_table) else [0, 1]
     assert other.classes_.tolist() == expected
     assert set(other.predict(features)) == set(expected)
 
@@ -129,6 +137,22 @@ def test_a_network_of_ones_own_is_left_as_it_was(items):
     fitted = RaterClassifier(backbone=own, **QUICK).fit(features / [30, 1, 1, 1], labels)
     assert (fitted.predict(features / [30, 1, 1, 1]) == truth).mean() > 0.9
     assert all((a == b).all() for a, b in zip(own.parameters(), before, strict=True))
+
+
+def test_normalisation_by_batches_does_not_meet_a_single_item(items):
+    """Of 100 items 85 are trained on, in batches of six: the last would be one."""
+    features, truth, labels = items
+    own = nn.Sequential(nn.Linear(4, 16), nn.BatchNorm1d(16), nn.ReLU())
+    fitted = RaterClassifier(backbone=own, **QUICK).fit(features[:100], labels[:100])
+    assert (fitted.predict(features) == truth).mean() > 0.8
+
+
+def test_settings_reach_every_field(items):
+    features, _, labels = items
+    settings = {"trace_weight": 0.5, "seed": 3, "augment": True}
+    given = RaterClassifier(trace_weight=0.5, seed=3, **QUICK).fit(features, labels)
+    same = RaterClassifier(settings=settings, **QUICK).fit(features, labels)
+    np.testing.assert_array_equal(given.predict_proba(features), same.predict_proba(features))
 
 
 def test_the_random_numbers_of_others_are_left_alone(items):

@@ -118,6 +118,8 @@ class RaterClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_consistent_length(items, labels, known)
         self.classes_ = _classes_of(labels if known is None else np.hstack([labels, known]))
         codes = _codes(labels, self.classes_)
+        if (codes == MISSING).all():
+            raise ValueError("y holds no label: every entry is NaN, -1 or empty")
         dataset = self._dataset(items, codes, known)
         with tempfile.TemporaryDirectory() as folder, isolate_rng():
             self._train(dataset, Path(folder) / "run", len(items))
@@ -173,20 +175,18 @@ class RaterClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         by_size = np.clip(n_items // _STEPS_PER_EPOCH, _SMALLEST_BATCH, _LARGEST_BATCH)
         given = {
+            "method": self.method,
+            "backbone": self.backbone,
+            "trace_weight": self.trace_weight,
+            "validation": self.validation,
+            "seed": self.seed,
             "backbone_options": dict(self.backbone_options or {}),
             "epochs": self.epochs,
             "learning_rate": self.learning_rate,
             "confusion_learning_rate": self.confusion_learning_rate,
             "batch_size": int(by_size) if self.batch_size is None else self.batch_size,
         }
-        config = TrainConfig(
-            method=self.method,
-            backbone=self.backbone,
-            trace_weight=self.trace_weight,
-            validation=self.validation,
-            seed=self.seed,
-            **{**given, **(self.settings or {})},
-        )
+        config = TrainConfig(**{**given, **(self.settings or {})})
         train(dataset, folder, config)
         self._predictor = Predictor(folder)
         self.raters_ = pd.read_csv(folder / "raters.csv", index_col="rater")
@@ -217,15 +217,24 @@ def _two_axes(labels: ArrayLike, name: str) -> NDArray[Any]:
 
 def _is_missing(labels: NDArray[Any]) -> NDArray[np.bool_]:
     absent = np.asarray(pd.isna(labels))
+    given = labels.copy()
+    if labels.dtype.kind == "O":
+        given[absent] = None  # nothing can be compared with the NA of pandas
     if labels.dtype.kind in "OUT":
-        absent = absent | (labels == "")
+        absent = absent | (given == "")
     if labels.dtype.kind in "Oif":
-        absent = absent | (labels == MISSING)
+        absent = absent | (given == MISSING)
     return absent
 
 
-def _classes_of(labels: NDArray[Any]) -> NDArray[Any]:
+def _known(labels: NDArray[Any]) -> NDArray[Any]:
+    """Return all labels that are there, (n_labels,), as numbers or names rather than objects."""
     known = labels[~_is_missing(labels)]
+    return np.array(known.tolist()) if known.dtype.kind == "O" else known
+
+
+def _classes_of(labels: NDArray[Any]) -> NDArray[Any]:
+    known = _known(labels)
     if not known.size:
         raise ValueError("y holds no label: every entry is NaN, -1 or empty")
     check_classification_targets(known)
@@ -237,9 +246,8 @@ def _classes_of(labels: NDArray[Any]) -> NDArray[Any]:
 
 def _codes(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int16]:
     """Return positions in the classes, -1 where missing."""
-    absent = _is_missing(labels)
     codes = np.full(labels.shape, MISSING, dtype=np.int16)
-    codes[~absent] = np.searchsorted(classes, labels[~absent])
+    codes[~_is_missing(labels)] = np.searchsorted(classes, _known(labels))
     return codes
 
 

@@ -35,3 +35,15 @@ def test_the_prior_follows_the_labels_in_training_only():
     assert made.prior.tolist() == [0.5, 0.5]
     made.train().loss(torch.randn(4, 2), group)
     assert made.prior[1] > 0.5
+
+
+def test_matrices_do_not_depend_on_what_the_aggregator_leaves_open():
+    """A constant for each label changes no aggregate; a rater who says one thing says it always."""
+    net = MaxMigNetwork(nn.Identity(), n_features=2, n_raters=2, n_classes=2, ndim=0)
+    with torch.no_grad():
+        net.said.copy_(torch.tensor([[1e6, 1.0], [500.0, 500.0]]))
+        before = net.matrices.clone()
+        net.weight[:, :, 0] += 3.0
+    assert torch.allclose(net.matrices, before, atol=1e-5)
+    assert (net.matrices[0, :, 0] > 0.999).all()
+    assert net.matrices[1].diagonal().min() > 0.8

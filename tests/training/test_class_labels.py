@@ -13,6 +13,8 @@ from multirater.evaluation import evaluate
 from multirater.io import dataset_from_arrays, read_dataset, write_dataset
 from multirater.simulate import pairwise_flipper_cm, simulate_class_labels
 from multirater.training import Predictor, TrainConfig, predict, train
+from multirater.training.config import settled
+from multirater.training.data import split_cases
 from multirater.training.posterior import fuse_by_network
 from multirater.types import Classes, Geometry, Image, LabelClass, Source
 
@@ -83,6 +85,33 @@ def test_labels_of_training_items_are_corrected(learned, tmp_path):
     assert done.raters["skill"].between(0.55, 0.85).all()
 
 
+@pytest.mark.parametrize("names", [("1", "2", "0"), ("2", "0", "1")])
+def test_classes_are_known_by_their_names(learned, tmp_path, names):
+    data, run = learned
+    order = np.array([int(name) for name in names])
+    truth = np.array([int(case.read_truth().array) for case in data])
+    labels = np.stack([case.read_labels(data.raters).array for case in data])
+    moved = np.where(labels < 0, -1, np.argsort(order)[np.maximum(labels, 0)])
+    other = dataset_from_arrays(
+        moved,
+        images=[case.read_image().array for case in data],
+        raters=data.raters,
+        classes=Classes(tuple(map(LabelClass, names))),
+    )
+    fuse_by_network(run, other, tmp_path / "fused")
+    fused = read_dataset(tmp_path / "fused")
+    found = [fused.classes.names[int(case.read_label("learned").array)] for case in fused]
+    assert (np.array(found).astype(int) == truth).mean() > 0.9
+
+
+def test_a_class_that_the_network_does_not_know_is_refused(learned, tmp_path):
+    data, run = learned
+    names = ("0", "1", "2", "other")
+    other = replace(data, classes=Classes(tuple(map(LabelClass, names))))
+    with pytest.raises(InputError, match="class 'other', which the network does not know"):
+        fuse_by_network(run, other, tmp_path / "fused")
+
+
 def test_raters_csv_says_what_the_network_learned(learned):
     _, run = learned
     table = pd.read_csv(run / "raters.csv", index_col="rater")
@@ -104,13 +133,72 @@ def test_the_trust_statement_speaks_of_cases(learned):
     assert "pixels" not in said
 
 
-def test_raters_who_are_mostly_wrong_are_a_problem(tmp_path):
-    """A fit that follows the labels still shows that no class has a majority of its own."""
+def test_raters_who_are_mostly_wrong_beside_a_right_network_are_a_problem(tmp_path):
     data = study(n_cases=200, skill=0.2, n_raters=1)
     settings = {"learning_rate": 1e-2, "confusion_learning_rate": 0.1, "epochs": 5}
     train(data, tmp_path / "run", config(**settings, method="truth"))
     trust = json.loads((tmp_path / "run/trust.json").read_text())
     assert trust["summary"].startswith("Do not rely")
+
+
+def test_raters_who_swap_classes_alike_cannot_be_seen_through(tmp_path):
+    """What all of them call b is b: the matrices that could say otherwise are learned from them."""
+    truth = np.random.default_rng(0).integers(0, 3, 240)
+    labels = np.stack([(truth + 1) % 3] * 3, axis=1)
+    data = study(n_cases=240)
+    images = [case.read_image().array for case in data]
+    data = dataset_from_arrays(labels, images=images, truths=truth)
+    train(data, tmp_path / "run", config(learning_rate=1e-2, epochs=5))
+    trust = json.loads((tmp_path / "run/trust.json").read_text())
+    assert all(each["level"] == "good" for each in trust["findings"])
+
+
+def test_raters_err_as_often_as_the_matrices_say(tmp_path):
+    """A network can foresee even errors by being unsure: with marginal likelihoods it is."""
+    skills = {}
+    for likelihood in ("joint", "marginal"):
+        data = study(n_cases=400, skill=0.7, n_raters=3)
+        settings = {"learning_rate": 1e-2, "epochs": 10, "likelihood": likelihood}
+        train(data, tmp_path / likelihood, config(**settings))
+        table = pd.read_csv(tmp_path / likelihood / "raters.csv", index_col="rater")
+        skills[likelihood] = table["skill"].mean()
+    assert abs(skills["joint"] - 0.7) < 0.06
+    assert abs(skills["joint"] - 0.7) < abs(skills["marginal"] - 0.7)
+    assert settled(TrainConfig(), "classes").likelihood == "joint"
+
+
+@pytest.mark.parametrize("method", ["gem", "mbem"])
+def test_the_epoch_kept_of_em_has_counted(tmp_path, method):
+    data = study(n_cases=60, skill=0.6)
+    run = train(data, tmp_path / "run", config(method=method, epochs=10, learning_rate=1e-2))
+    assert run.best_epoch >= 1
+    assert bool(Predictor(tmp_path / "run").network.is_counted)
+    assert (pd.read_csv(tmp_path / "run/raters.csv")["skill"] < 0.95).all()
+
+
+@pytest.mark.parametrize("method", ["mean", "majority"])
+def test_skills_are_counted_against_answers(tmp_path, method):
+    """Against probabilities, which are as unsure as the raters, all would look worse."""
+    data = study(n_cases=400, skill=0.7)
+    train(data, tmp_path / "run", config(method=method, epochs=6, learning_rate=1e-2))
+    table = pd.read_csv(tmp_path / "run/raters.csv", index_col="rater")
+    assert table["skill"].between(0.64, 0.76).all()
+
+
+@pytest.mark.parametrize("method", ["cm", "crowd-layer", "max-mig", "majority"])
+def test_a_declared_class_that_nobody_used_changes_nothing(tmp_path, method):
+    tables, summaries = {}, {}
+    for n_classes in (3, 4):
+        data = study(n_cases=200, skill=0.9)
+        names = ("a", "b", "c", "d")[:n_classes]
+        classes = Classes(tuple(LabelClass(name) for name in names))
+        folder = tmp_path / str(n_classes)
+        settings = {"epochs": 5, "learning_rate": 1e-2, "method": method}
+        train(replace(data, classes=classes), folder, config(**settings))
+        tables[n_classes] = pd.read_csv(folder / "raters.csv", index_col="rater")["skill"]
+        summaries[n_classes] = json.loads((folder / "trust.json").read_text())["summary"]
+    assert np.allclose(tables[3], tables[4], atol=0.05)
+    assert not any(each.startswith("Do not rely") for each in summaries.values())
 
 
 @pytest.mark.parametrize("method", ["cm", "gem", "max-mig", "wdn"])
@@ -144,10 +232,21 @@ def test_unlabelled_rows_are_left_out_of_training_and_predicted(tmp_path, method
     data = study(n_cases=20)
     without = [replace(case, labels={}) if n < 5 else case for n, case in enumerate(data)]
     data = replace(data, cases=tuple(without))
+    training, held_out = split_cases(data, config(method=method))
+    assert len(training) + len(held_out) == 15
     train(data, tmp_path / "run", config(method=method))
     assert pd.read_csv(tmp_path / "run/raters.csv")["labels"].tolist() == [15, 15, 15]
     predict(tmp_path / "run", data, tmp_path / "out")
     assert len(read_dataset(tmp_path / "out")) == 20
+
+
+def test_held_out_cases_without_truth_do_not_choose_the_epoch(tmp_path):
+    data = study(n_cases=20)
+    cases = [replace(case, split="val", truth=None) for case in data][:4]
+    data = replace(data, cases=(*cases, *data.cases[4:]))
+    train(data, tmp_path / "run", config(method="truth", epochs=2))
+    curves = pd.read_csv(tmp_path / "run/curves.csv")
+    assert curves["val_nll"].isna().all() or (curves["val_nll"] > 0).all()
 
 
 def test_images_of_many_sizes_are_refused_by_name(tmp_path):
@@ -206,6 +305,5 @@ def test_the_trace_may_be_left_out(tmp_path):
     for weight in (0.0, 1.0):
         settings = {"trace_weight": weight, "confusion_learning_rate": 0.3, "epochs": 5}
         train(data, tmp_path / str(weight), config(**settings))
-        matrices = Predictor(tmp_path / str(weight)).network.matrices
-        traces.append(float(matrices.diagonal(dim1=1, dim2=2).sum(1).mean()))
+        traces.append(pd.read_csv(tmp_path / str(weight) / "curves.csv")["train_trace"].iloc[-1])
     assert traces[1] < traces[0]

@@ -1,10 +1,13 @@
 """Runs that are cut off, and go on."""
 
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 import torch
 
-from multirater.training import TrainConfig, resume, train
+from multirater.errors import InputError
+from multirater.training import Predictor, TrainConfig, resume, train
 
 SMALL = {"channels": (4, 8), "n_features": 4, "epochs": 2, "batch_size": 4, "accelerator": "cpu"}
 OF_KIND = {"masks": SMALL, "classes": {**SMALL, "backbone_options": {"channels": (4, 4)}}}
@@ -120,3 +123,19 @@ def test_killed_between_the_two_checkpoints_of_an_epoch(data, tmp_path, monkeypa
         assert whole["epoch"] == broken["epoch"]
         for key, value in whole["state_dict"].items():
             assert torch.equal(value, broken["state_dict"][key]), key
+
+
+def test_a_run_does_not_go_on_with_other_raters(studies, tmp_path):
+    data = studies["classes"]
+    train(data, tmp_path / "run", TrainConfig(method="cm", **OF_KIND["classes"]))
+    other = replace(data, raters=tuple(reversed(data.raters)))
+    with pytest.raises(InputError, match="of the data set"):
+        resume(other, tmp_path / "run")
+    assert Predictor(tmp_path / "run").data.raters == data.raters
+
+
+def test_a_finished_run_that_was_moved_is_still_one(studies, tmp_path):
+    data = studies["classes"]
+    first = train(data, tmp_path / "run", TrainConfig(method="cm", **OF_KIND["classes"]))
+    (tmp_path / "run").rename(tmp_path / "moved")
+    assert resume(data, tmp_path / "moved").best_epoch == first.best_epoch

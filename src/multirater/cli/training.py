@@ -68,9 +68,13 @@ def train(
         float, typer.Option(min=0, help="Of the trace penalty.", rich_help_panel=_RATERS)
     ] = 0.01,
     likelihood: Annotated[
-        Literal["marginal", "joint"],
-        typer.Option(help="One truth per rater, or shared.", rich_help_panel=_RATERS),
-    ] = "marginal",
+        Literal["marginal", "joint"] | None,
+        typer.Option(
+            help="One truth per rater, or shared.",
+            rich_help_panel=_RATERS,
+            show_default="marginal; joint for class labels",
+        ),
+    ] = None,
     warmup_epochs: Annotated[
         int | None,
         typer.Option(

@@ -16,7 +16,7 @@ from torch.nn import functional
 
 from multirater.nn.confusion import columns_of_table, identity_logits
 from multirater.nn.losses import columns_nll
-from multirater.nn.posterior import log_posterior
+from multirater.nn.posterior import expected_counts, log_posterior
 from multirater.nn.rater_network import Labelled, Outputs, RaterLoss, TruthNetwork, through
 from multirater.types import MISSING
 
@@ -39,6 +39,7 @@ class MaxMigNetwork(TruthNetwork):
     """
 
     prior: Tensor
+    said: Tensor
 
     def __init__(
         self, backbone: nn.Module, *, n_features: int, n_raters: int, n_classes: int, ndim: int
@@ -46,6 +47,7 @@ class MaxMigNetwork(TruthNetwork):
         super().__init__(backbone, n_features=n_features, n_classes=n_classes, ndim=ndim)
         self.weight = nn.Parameter(identity_logits(n_classes, 0.9).repeat(n_raters, 1, 1))
         self.register_buffer("prior", torch.full((n_classes,), 1 / n_classes))
+        self.register_buffer("said", torch.ones(n_raters, n_classes))
 
     def loss(self, features: Tensor, labelled: Labelled) -> RaterLoss:
         """Return minus the mutual information gain; the likelihood only chooses the epoch."""
@@ -61,6 +63,8 @@ class MaxMigNetwork(TruthNetwork):
         gain = information_gain(by_image, by_labels, prior)
         if self.training and len(by_labels):
             self.prior.lerp_(by_labels.detach().mean(0), 1 - _STEADY)
+            counts = expected_counts(aggregated.detach(), labels, labelled.raters, len(self.said))
+            self.said.add_(counts.sum(1))
         columns = columns_of_table(self.matrices.log(), labels, labelled.raters)
         nll = columns_nll(log_truth.detach(), columns, labels, "joint", labelled.class_weight)
         return RaterLoss(nll, nll.new_zeros(()), -gain)
@@ -75,8 +79,12 @@ class MaxMigNetwork(TruthNetwork):
 
     @property
     def matrices(self) -> Tensor:
-        """The aggregator's numbers as shares."""
-        return functional.softmax(self.weight.detach(), dim=-1)
+        """What the aggregator takes raters for: cm[t, o] = p(o) p(t | o), per row.
+
+        Its numbers alone do not say: any constant may be added to those of one label.
+        """
+        log_true = functional.log_softmax(self.weight.detach() + self.prior.log()[:, None], dim=1)
+        return functional.softmax(log_true + self.said.log()[:, None], dim=2)
 
 
 def information_gain(by_image: Tensor, by_labels: Tensor, prior: Tensor) -> Tensor:

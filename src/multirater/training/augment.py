@@ -23,9 +23,12 @@ _OUTSIDE = 1
 def augment(sample: Sample, random: np.random.Generator) -> Sample:
     """Flip, rotate and scale a little, and change the intensities, at random.
 
-    With class labels images are not flipped: mirrored, an image may show another class.
+    With class labels images are not flipped: mirrored, an image may show another class. A vector of
+    features stays as it is.
     """
     of_classes = sample.truth.ndim == 0
+    if sample.image.ndim == 1:
+        return sample
     transform = _transform(sample.image.ndim - 1, flips=not of_classes)
     transform.set_random_state(seed=int(random.integers(2**31)))
     if of_classes:

@@ -138,14 +138,26 @@ class BatchOrder(Sampler[list[tuple[int, int]]]):
         self.epoch = epoch
 
     def __len__(self) -> int:
-        return -(-self.n_samples // self.batch_size)
+        return len(self._starts())
+
+    def _starts(self) -> range:
+        """Return where batches start; the last is longer rather than a single item per process.
+
+        No statistic can be taken over one item, as normalisation by batches has to.
+        """
+        rest = self.n_samples % self.batch_size
+        is_joined = 0 < rest <= self.world < self.n_samples and self.batch_size > self.world
+        end = self.n_samples - rest if is_joined else self.n_samples
+        return range(0, end, self.batch_size)
 
     def __iter__(self) -> Iterator[list[tuple[int, int]]]:
         order = np.arange(self.n_samples)
         if self.shuffle:
             order = np.random.default_rng([self.seed, self.epoch]).permutation(self.n_samples)
-        for start in range(0, self.n_samples, self.batch_size):
-            batch = order[start : start + self.batch_size]
+        starts = self._starts()
+        for start in starts:
+            end = start + self.batch_size if start != starts[-1] else self.n_samples
+            batch = order[start:end]
             # The last batch is filled up, so that every process has its part.
             if len(batch) % self.world:
                 batch = np.concatenate([batch, order[: self.world - len(batch) % self.world]])

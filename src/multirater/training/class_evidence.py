@@ -38,8 +38,8 @@ def class_evidence(
         cases: those it was trained on.
         raters: who labelled them.
     """
-    truth = truth_of(predictor, cases)
     answers = answers_of(cases, raters)
+    truth = _as_answered(truth_of(predictor, cases), used=np.unique(answers.label))
     n_classes = truth.shape[1]
     counts = np.zeros((len(raters), n_classes, n_classes))
     np.add.at(counts.swapaxes(1, 2), (answers.rater, answers.label), truth[answers.case])
@@ -68,6 +68,24 @@ def class_evidence(
         claimed=claimed,
         seen=seen,
     )
+
+
+def _as_answered(truth: Counts, used: Positions) -> Counts:
+    """Return the answers (n_cases, n_classes), as zeros and ones.
+
+    A network that foresees what raters say is as unsure as they are; against its probabilities all
+    would look worse than they are. Of a class that raters use and the network never answers, the
+    probabilities are all there is.
+
+    Args:
+        truth: class probabilities (n_cases, n_classes).
+        used: classes that raters used.
+    """
+    answered: Counts = np.eye(truth.shape[1])[truth.argmax(1)]
+    unsaid = [k for k in used.tolist() if not answered[:, k].any()]
+    answered *= 1 - truth[:, unsaid].sum(1, keepdims=True)
+    answered[:, unsaid] = truth[:, unsaid]
+    return answered
 
 
 def _share_right(counts: Counts) -> float:

@@ -21,6 +21,7 @@ BY_TASK: Any = None
 DEFAULTS: dict[str, dict[str, Any]] = {
     "masks": {
         "confusion": "pixel",
+        "likelihood": "marginal",
         "warmup_epochs": 1,
         "backbone": "unet",
         "n_features": 32,
@@ -29,9 +30,11 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "learning_rate": 3e-3,
         "confusion_learning_rate": 3e-3,
     },
-    # Tanno 2019, but for the rate of the matrices: at the network's they hardly leave the identity.
+    # Tanno 2019, but for two things. At the network's rate matrices hardly leave the identity. With
+    # marginal likelihoods a network may blur its answers instead of calling raters wrong.
     "classes": {
         "confusion": "global",
+        "likelihood": "joint",
         "warmup_epochs": 0,
         "backbone": "auto",
         "n_features": 64,
@@ -88,7 +91,7 @@ class TrainConfig:
     confusion: Literal["pixel", "global", "low-rank"] = BY_TASK
     rank: int = 1
     trace_weight: float = 0.01
-    likelihood: Literal["marginal", "joint"] = "marginal"
+    likelihood: Literal["marginal", "joint"] = BY_TASK
     warmup_epochs: int = BY_TASK
     backbone: str | nn.Module = BY_TASK
     backbone_options: dict[str, Any] = field(default_factory=dict)

@@ -62,9 +62,12 @@ class SampleDataset(TorchDataset[Sample]):
         sample = self.cache[case]
         if self.view == "slices":
             sample = take_slice(sample, part)
+        is_changed = self.training and self.config.augment
+        if self.of_classes and not is_changed:
+            return sample
         random = np.random.default_rng([self.config.seed, epoch, index])
         space = sample.image.shape[1:]
-        if self.training and self.config.augment:
+        if is_changed:
             sample = augment(sample, random)
         if self.of_classes:
             return sample

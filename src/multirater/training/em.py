@@ -15,6 +15,7 @@ from torch.utils.data import DataLoader
 
 from multirater.nn.em import EMNetwork
 from multirater.training.batches import BatchOrder, collate
+from multirater.training.config import TrainConfig
 from multirater.training.data import RaterData
 from multirater.training.module import RaterModule
 
@@ -29,6 +30,11 @@ def ends_round(epoch: int, epochs: int) -> bool:
         [2, 5, 8, 11, 14]
     """
     return (epoch + 1) * ROUNDS // epochs > epoch * ROUNDS // epochs
+
+
+def first_count(config: TrainConfig) -> int:
+    """Return the epoch, from 0, that ends with the first count: before it nobody is ever wrong."""
+    return next(epoch for epoch in range(config.epochs) if ends_round(epoch, config.epochs))
 
 
 class EndRounds(Callback):

@@ -23,6 +23,7 @@ from multirater.nn.weighted_doctors import WeightedDoctorNet
 from multirater.training import jury, networks
 from multirater.training.config import TrainConfig
 from multirater.training.drawn_targets import as_drawn, mask_of_drawings
+from multirater.training.em import first_count
 from multirater.training.networks import Build
 from multirater.training.options import NoOptions, checked_options
 from multirater.training.targets import Prepare, as_they_are, fused, on_truth
@@ -48,7 +49,7 @@ class Method:
         warmup_epochs: how many of the first epochs take the labels for the truth.
         with_truth: whether training is given the truth.
         warmup_competes: whether an epoch of the warm-up may be the best. A jury's truth is only
-            learned after it; matrices merely stay fixed until then.
+            learned after it, and EM counts nothing before; learned matrices merely stay fixed.
         as_good: share by which held-out likelihoods of epochs may differ and tell nothing: of
             such epochs the last is kept.
         options: dataclass that declares the method's own options.
@@ -107,8 +108,12 @@ _FOR_MASKS: dict[str, Method] = {
 _FOR_CLASSES: dict[str, Method] = {
     "auto": _CM,
     "cm": _CM,
-    "gem": Method(as_they_are, networks.of_raters(GeneralizedEM)),
-    "mbem": Method(as_they_are, networks.of_raters(ModelBootstrappedEM)),
+    "gem": Method(
+        as_they_are, networks.of_raters(GeneralizedEM), first_count, warmup_competes=False
+    ),
+    "mbem": Method(
+        as_they_are, networks.of_raters(ModelBootstrappedEM), first_count, warmup_competes=False
+    ),
     **_BY_RATER,
     "mean": Method(as_they_are, networks.plain),
     "majority": Method(fused("majority-vote"), networks.plain),

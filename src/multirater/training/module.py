@@ -57,7 +57,11 @@ class RaterModule(lightning.LightningModule):
         Not the epoch's: between its start and its first step, readers of data draw too.
         """
         place = (self.config.seed, self.current_epoch, number, self.global_rank)
-        torch.manual_seed(hash(place) % 2**31)
+        seed = hash(place) % 2**31
+        torch.default_generator.manual_seed(seed)
+        # `torch.manual_seed` queues the seed of every step for a GPU that is never used.
+        if torch.cuda.is_initialized():
+            torch.cuda.manual_seed_all(seed)
 
     def training_step(self, batch: Batch, _: int) -> Tensor:
         """Likelihood of the labels and of the truth, and the weighted trace.

@@ -7,6 +7,8 @@ matrices the network learned: q(t) is proportional to p(t | x) times the product
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +23,8 @@ from multirater.fuse.spatial_staple import expected_confusions
 from multirater.io.survey import Survey
 from multirater.training.class_evidence import truth_of
 from multirater.training.predictor import Predictor
-from multirater.types import MISSING, Case, Dataset, Labels
+from multirater.types import MISSING, Case, Classes, Dataset, LabelMap, Labels, Source
+from multirater.words import listed
 
 
 def posterior(
@@ -162,6 +165,8 @@ def fuse_by_network(
                 file=str(run),
             )
         )
+    if dataset.kind == "classes":
+        dataset = _in_classes_of(dataset, fuser.predictor.data.as_classes())
     return fuse_dataset(
         dataset,
         folder,
@@ -173,3 +178,37 @@ def fuse_by_network(
         fuser=fuser,
         class_fuser=fuser.of_classes,
     )
+
+
+def _in_classes_of(dataset: Dataset, classes: Classes) -> Dataset:
+    """Return class labels counted as the network counts them: classes go by their names."""
+    assert dataset.classes is not None
+    unknown = [name for name in dataset.classes.names if name not in classes.names]
+    if unknown:
+        raise InputError(
+            Fault(
+                f"class {unknown[0]!r}, which the network does not know",
+                expected=f"one of {listed(list(classes.names))}",
+            )
+        )
+    place = np.array([classes.names.index(name) for name in dataset.classes.names])
+    cases = tuple(
+        replace(
+            case,
+            labels={rater: _moved(label, place) for rater, label in case.labels.items()},
+            truth=None if case.truth is None else _moved(case.truth, place),
+        )
+        for case in dataset
+    )
+    return replace(dataset, cases=cases, classes=classes)
+
+
+def _moved(source: Source[LabelMap], place: NDArray[np.int64]) -> Source[LabelMap]:
+    """Return a class label whose index k becomes place[k]."""
+    return Source(partial(_read_moved, source, place), source.paths)
+
+
+def _read_moved(source: Source[LabelMap], place: NDArray[np.int64]) -> LabelMap:
+    label = source.read()
+    moved = np.where(label.array == MISSING, MISSING, place[np.maximum(label.array, 0)])
+    return replace(label, array=moved.astype(np.int16))

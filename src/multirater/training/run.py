@@ -151,7 +151,9 @@ def _fit(found: Survey, target: Path, config: TrainConfig) -> Run:
     method = training_method(config.method, found.dataset.kind)
     prepared = method.prepare(found.dataset)
     described = _describe(found, prepared, config)
-    if _is_first_process():
+    if (target / DATA).exists():
+        _require_same(described, target)
+    elif _is_first_process():
         _write_data(described, target / DATA)
     warmup = method.warmup_epochs(config)
     data = RaterData(prepared, config, with_truth=method.with_truth)
@@ -178,7 +180,7 @@ def _fit(found: Survey, target: Path, config: TrainConfig) -> Run:
 
         describe_run(target, found.dataset)
     score = best.best_model_score
-    epoch = torch.load(best.best_model_path, weights_only=False)["epoch"]
+    epoch = torch.load(target / CHECKPOINTS / "best.ckpt", weights_only=False)["epoch"]
     return Run(target, int(epoch), float("nan") if score is None else float(score))
 
 
@@ -274,9 +276,31 @@ def _require_run(folder: Path) -> None:
     raise InputError(fault.at(file=folder))
 
 
+def _require_same(now: RunData, target: Path) -> None:
+    """Refuse to go on with other data: matrices and heads are known by their place."""
+    before = _read_data(target)
+    for name in ("kind", "raters", "classes", "n_channels", "ndim", "space"):
+        was, found = getattr(before, name), getattr(now, name)
+        if was != found:
+            raise InputError(
+                Fault(
+                    f"{name} {found} of the data set",
+                    expected=f"{was}, as when the run began",
+                    fix="resume with the data set it began with, or start another run",
+                    file=str(target),
+                )
+            )
+
+
 def _write_data(data: RunData, path: Path) -> None:
     with replacing(path, overwrite=True) as temporary:
         temporary.write_text(json.dumps(asdict(data), indent=2) + "\n", encoding="utf-8")
+
+
+def _read_data(folder: Path) -> RunData:
+    stored = json.loads((folder / DATA).read_text(encoding="utf-8"))
+    listed: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in stored.items()}
+    return RunData(**listed)
 
 
 def read_run(folder: str | Path) -> tuple[TrainConfig, RunData, RaterNetwork]:
@@ -284,9 +308,7 @@ def read_run(folder: str | Path) -> tuple[TrainConfig, RunData, RaterNetwork]:
     target = Path(folder)
     _require_run(target)
     config = with_backbone(read_config(target / CONFIG), target)
-    stored = json.loads((target / DATA).read_text(encoding="utf-8"))
-    listed: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in stored.items()}
-    data = RunData(**listed)
+    data = _read_data(target)
     network = build_network(config, data)
     checkpoint = target / CHECKPOINTS / "best.ckpt"
     if not checkpoint.exists():

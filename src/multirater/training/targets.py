@@ -45,7 +45,7 @@ def on_truth(dataset: Dataset) -> Dataset:
             Fault("has no truth to train on", fix="choose another method", case=without[0].name)
         )
     cases = tuple(
-        replace(case, labels={"truth": case.truth}) if case.truth is not None else case
+        replace(case, labels={} if case.truth is None else {"truth": case.truth})
         for case in dataset
     )
     return replace(dataset, cases=cases, raters=("truth",))
