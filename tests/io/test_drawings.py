@@ -130,6 +130,20 @@ def test_what_was_drawn_on_another_resolution_is_refused(tmp_path, content):
     assert "drawing." in caught.value.faults[0].file
 
 
+def test_json_may_begin_with_a_byte_order_mark(tmp_path):
+    content = "\ufeff" + json.dumps(geojson({"type": "Polygon", "coordinates": [SQUARE]}, label=1))
+    np.testing.assert_array_equal(read(tmp_path, content), square())
+
+
+@pytest.mark.parametrize(
+    "content", [label_studio(1), CVAT.format('<box label="1" xtl="2" ytl="1" xbr="6" ybr="4"/>')]
+)
+def test_an_export_of_another_size_is_refused(tmp_path, content):
+    with pytest.raises(InputError, match="drawn on an image of 10 x 8") as caught:
+        read(tmp_path, content, like=grid(10, 8))
+    assert "drawing." in caught.value.faults[0].file
+
+
 def test_polygons_need_an_image(tmp_path):
     with pytest.raises(InputError, match="without an image"):
         read(tmp_path, label_studio(1), like=None)
