@@ -38,10 +38,11 @@ def read_drawing(
         image_name: path or file name of the image, to find it in an export of many.
         rater: who drew, to find them in an export of many.
         undrawn: the value of undrawn pixels in a label file; what the classes declare as
-            unlabelled, or -1, when not given.
+            unlabelled, or -1, when not given. Transparent pixels are undrawn, too.
 
     Raises:
-        InputError: the file cannot be read, or leaves no pixel undrawn.
+        InputError: the file cannot be read, or leaves no pixel undrawn though nothing states
+            which value would mean that.
 
     Example:
         >>> import tempfile, numpy as np
@@ -52,8 +53,11 @@ def read_drawing(
     """
     file = Path(path)
     if suffix_of(file) not in VECTOR_SUFFIXES:
-        drawn = read_label(file, classes=classes, like=like, unlabelled=undrawn)
-        _require_undrawn(drawn, file)
+        drawn = read_label(
+            file, classes=classes, like=like, unlabelled=undrawn, may_be_transparent=True
+        )
+        if undrawn is None and (classes is None or classes.unlabelled is None):
+            _require_undrawn(drawn, file)
         return drawn
     if like is None:
         raise InputError(
