@@ -73,7 +73,7 @@ def test_classes_go_by_name_or_index():
 def test_volumes_and_broken_points_are_refused():
     with pytest.raises(InputError, match="3 axes"):
         rasterise([], (2, 2, 2), None)
-    for points in (None, [], [[1]], [["a", "b"]], [[1, float("nan")]]):
+    for points in (None, [], [[1]], [["a", "b"]], [[1, float("nan")]], [[1, 1e300]]):
         with pytest.raises(InputError, match="feature 1 has no points"):
             as_ring(points, "feature 1")
 
@@ -97,7 +97,7 @@ def test_a_dot_outside_marks_no_pixel_inside(point):
     assert np.argwhere(drawn == 1).tolist() == [[2, 3]]
 
 
-@pytest.mark.parametrize("label", ["128", "1000", "70000"])
+@pytest.mark.parametrize("label", ["128", "1000", "70000", pytest.param("9" * 5000, id="long")])
 def test_without_classes_indices_end_where_those_of_label_files_do(label):
     ring = np.array([[0, 0], [2, 0], [2, 2], [0, 2]], dtype=float)
     with pytest.raises(InputError, match=f"unknown class '{label}'") as caught:

@@ -77,7 +77,7 @@ def _shapes(element: Element, where: str) -> Iterator[Shape]:
         outline, keys = _OUTLINES[element.tag]
         ring = outline(*(_number(element, key, where) for key in keys))
         ring = turned(ring, _number(element, "rotation", where, "0"))
-        yield Shape(label, "polygon", (ring,))
+        yield Shape(label, "polygon", (as_ring(ring, where),))
     elif element.tag in _POINTS:
         ring = as_ring([pair.split(",") for pair in element.get("points", "").split(";")], where)
         if element.tag == "points":

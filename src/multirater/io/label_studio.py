@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from math import inf
 from pathlib import PurePosixPath
 from typing import Any, Literal
 from urllib.parse import unquote
@@ -48,6 +49,8 @@ def label_studio_shapes(
             another resolution than the image that was drawn on, but not other proportions.
     """
     result = _annotation(_task(tasks, image), tasks, rater).get("result") or []
+    if not isinstance(result, list):
+        raise InputError(Fault(f"result is {result!r:.50}", expected="a list", fix="export again"))
     drawn = (_shape(each, f"result {number}", space) for number, each in enumerate(result, 1))
     return [shape for shape in drawn if shape is not None]
 
@@ -129,6 +132,7 @@ def _shape(result: Any, where: str, space: tuple[int, ...]) -> Shape | None:
     if kind in _NO_SHAPES:
         return None
     labels = value.get(kind) if isinstance(value, Mapping) else None
+    labels = labels if isinstance(labels, list) else []
     if kind not in _RINGS or not isinstance(value, Mapping) or not labels:
         raise InputError(
             Fault(
@@ -139,17 +143,16 @@ def _shape(result: Any, where: str, space: tuple[int, ...]) -> Shape | None:
         )
     try:
         drawn_on = float(result["original_width"]), float(result["original_height"])
-        ring, width = _RINGS[kind](value), float(value.get("width") or 0)
+        ring = as_ring(_RINGS[kind](value), where)
+        width = float(value.get("width") or 0)
     except (KeyError, TypeError, ValueError):
-        drawn_on, ring, width = (0.0, 0.0), None, 0.0
-    if min(drawn_on) <= 0:
+        drawn_on = (0.0, 0.0)
+    if not 0 < min(drawn_on) <= max(drawn_on) < inf:
         raise InputError(Fault(f"{where} lacks a size or a position", fix="export again"))
     require_size(drawn_on, space, may_scale=True)
     percent = np.array(space[:-3:-1]) / 100  # of width and height
     form: Literal["polygon", "line"] = "line" if kind == "keypointlabels" else "polygon"
-    return Shape(
-        str(labels[0]), form, (as_ring(ring, where) * percent,), max(width * percent[0], 1.0)
-    )
+    return Shape(str(labels[0]), form, (ring * percent,), max(width * percent[0], 1.0))
 
 
 def _polygon(value: Mapping[str, Any]) -> Any:

@@ -22,6 +22,9 @@ from multirater.types import MISSING, Classes
 Ring: TypeAlias = NDArray[np.float64]
 """Points (n, 2), as (x, y)."""
 
+_FAR = 1e9
+"""No image reaches as far, in pixels or percent; squares of larger numbers may overflow."""
+
 
 @dataclass(frozen=True, eq=False)
 class Shape:
@@ -46,8 +49,14 @@ def as_ring(points: object, where: str) -> Ring:
         ring = np.array(points, dtype=np.float64)
     except (TypeError, ValueError):
         ring = np.empty((0, 0))
-    if ring.ndim != 2 or len(ring) == 0 or ring.shape[1] < 2 or not np.isfinite(ring).all():
-        raise InputError(Fault(f"{where} has no points (x, y)", fix="mend or remove it"))
+    if ring.ndim != 2 or len(ring) == 0 or ring.shape[1] < 2 or not (np.abs(ring) < _FAR).all():
+        raise InputError(
+            Fault(
+                f"{where} has no points (x, y), or one that is nowhere near an image",
+                expected="pairs of numbers",
+                fix="mend or remove it",
+            )
+        )
     return ring[:, :2]
 
 
@@ -120,7 +129,7 @@ def class_index(label: str, classes: Classes | None) -> int:
     if label in names:
         return names.index(label)
     highest = HIGHEST_UNDECLARED if classes is None else len(names) - 1
-    if label.isdecimal() and int(label) <= highest:
+    if label.isdecimal() and len(label) < 10 and int(label) <= highest:
         return int(label)
     undeclared = f"names of classes in classes.csv, or without it indices 0 to {highest}"
     raise InputError(
