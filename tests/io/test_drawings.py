@@ -130,6 +130,20 @@ def test_what_was_drawn_on_another_resolution_is_refused(tmp_path, content):
     assert "drawing." in caught.value.faults[0].file
 
 
+def test_json_may_begin_with_a_byte_order_mark(tmp_path):
+    content = "\ufeff" + json.dumps(geojson({"type": "Polygon", "coordinates": [SQUARE]}, label=1))
+    np.testing.assert_array_equal(read(tmp_path, content), square())
+
+
+@pytest.mark.parametrize(
+    "content", [label_studio(1), CVAT.format('<box label="1" xtl="2" ytl="1" xbr="6" ybr="4"/>')]
+)
+def test_an_export_of_another_size_is_refused(tmp_path, content):
+    with pytest.raises(InputError, match="drawn on an image of 10 x 8") as caught:
+        read(tmp_path, content, like=grid(10, 8))
+    assert "drawing." in caught.value.faults[0].file
+
+
 def test_polygons_need_an_image(tmp_path):
     with pytest.raises(InputError, match="without an image"):
         read(tmp_path, label_studio(1), like=None)
@@ -140,6 +154,20 @@ def test_a_full_mask_is_no_drawing(tmp_path):
     with pytest.raises(InputError, match="leaves no pixel undrawn"):
         read_drawing(tmp_path / "full.npy")
     assert read_drawing(tmp_path / "full.npy", undrawn=0).array.tolist() == [[-1, 1, -1]]
+
+
+@pytest.mark.parametrize("options", [{"undrawn": 7}, {"classes": Classes(CLASSES.items, 255)}])
+def test_a_drawing_may_cover_the_image_where_the_undrawn_value_is_stated(tmp_path, options):
+    np.save(tmp_path / "full.npy", np.array([[0, 1, 0]], dtype=np.uint8))
+    assert read_drawing(tmp_path / "full.npy", **options).array.tolist() == [[0, 1, 0]]
+
+
+def test_a_drawing_on_transparent_ground_needs_no_value(tmp_path):
+    picture = np.zeros((4, 8, 10), dtype=np.uint8)
+    picture[:, 1:4, 2:6] = 255
+    write_image(Image(picture, Geometry.default(2)), tmp_path / "strokes.png")
+    drawn = read_drawing(tmp_path / "strokes.png", classes=CLASSES).array
+    np.testing.assert_array_equal(drawn, square())
 
 
 @pytest.fixture
@@ -192,6 +220,16 @@ def test_drawings_survive_being_written(folder, tmp_path):
                 case.read_drawing(drawing).array, other.read_drawing(twin).array
             )
     write_dataset(again, tmp_path / "copy", overwrite=True)
+
+
+def test_the_undrawn_value_of_a_row_overrides_the_classes(folder):
+    classes = folder / "classes.csv"
+    classes.write_text("index,name,value\n0,background,\n1,vessel,\n-1,unlabelled,255\n")
+    case = read_dataset(folder)["p1"]
+    drawn = case.read_drawing(case.drawings[0]).array
+    assert (drawn[1:3, 2:4] == 1).all()
+    assert (drawn == 1).sum() == 4
+    assert (drawn == -1).sum() == 76
 
 
 @pytest.mark.parametrize(

@@ -273,6 +273,76 @@ def test_distinct_is_unique(values):
     assert np.array_equal(distinct(values), np.unique(values))
 
 
+def test_a_stated_value_takes_the_place_of_the_declared_one():
+    classes = declared("background", "lesion", unlabelled=255)
+    found, rule = decode_labels(np.array([[[0, 255]]], np.uint8), classes, unlabelled=0)
+    assert found.tolist() == [[MISSING, 1]]
+    assert rule == "0 is background, 255 is foreground, 0 is unlabelled"
+    items = (LabelClass("a", value=10), LabelClass("b", value=20))
+    found, _ = decode_labels(np.array([[[7, 10, 20]]]), Classes(items, 99), unlabelled=7)
+    assert found.tolist() == [[MISSING, 0, 1]]
+    fault = refused([[[0, 1, 255]]], classes, unlabelled=0)
+    assert "255" in fault.found
+    assert "0, stated for this file, takes the place of 255" in fault.expected
+
+
+def test_a_file_of_the_stated_value_alone_is_empty():
+    assert (decode_labels(np.zeros((1, 2, 2), np.uint8), None, unlabelled=0)[0] == MISSING).all()
+    fault = refused([[[0, -1]]], None, unlabelled=0)
+    assert fault.found.startswith("nothing is labelled")
+
+
+RED, GREEN = [0xFF, 0, 0], [0, 0xFF, 0]
+
+
+@pytest.mark.parametrize(
+    ("ground", "stated"), [([0, 0, 0], 0), ([255, 255, 255], 255), ([18, 52, 86], 0x123456)]
+)
+def test_a_stated_value_is_a_grey_or_a_colour_in_colour_files(ground, stated):
+    classes = Classes((LabelClass("bg", "#00ff00"), LabelClass("a", "#ff0000")))
+    array = np.array([ground, RED, GREEN], np.uint8).T[:, None]
+    found, rule = decode_labels(array, classes, unlabelled=stated)
+    assert found.tolist() == [[MISSING, 1, 0]]
+    assert rule == f"colours of the classes, {stated} is unlabelled"
+
+
+@pytest.mark.parametrize("n_classes", [None, 3, 4])
+def test_where_a_stated_value_fills_all_channels_nothing_is_labelled(n_classes):
+    classes = None if n_classes is None else Classes.numbered(n_classes)
+    array = np.array([[0, 0, 0], RED, GREEN], np.uint8).T[:, None]
+    first = 0 if n_classes == 3 else 1
+    found, _ = decode_labels(array, classes, unlabelled=0)
+    assert found.tolist() == [[MISSING, first, first + 1]]
+
+
+@pytest.mark.parametrize("ground", [[0, 0, 0], [255, 255, 255]])
+def test_transparent_pixels_of_a_drawing_are_unlabelled(ground):
+    classes = Classes((LabelClass("bg", "#00ff00"), LabelClass("a", "#ff0000")))
+    array = np.array([[*ground, 0], [*RED, 255], [*GREEN, 255]], np.uint8).T[:, None]
+    found, rule = decode_labels(array, classes, may_be_transparent=True)
+    assert found.tolist() == [[MISSING, 1, 0]]
+    assert rule == "colours of the classes, transparent is unlabelled"
+
+
+@pytest.mark.parametrize(("grey", "index"), [(0, 0), (1, 1), (255, 1)])
+@pytest.mark.parametrize("copies", [1, 3])
+def test_grey_strokes_on_transparent_ground_keep_their_value(grey, index, copies):
+    array = np.array([[0] * copies + [0], [grey] * copies + [255]], np.uint8).T[:, None]
+    assert decode_labels(array, None, may_be_transparent=True)[0].tolist() == [[MISSING, index]]
+
+
+def test_half_transparent_pixels_are_refused():
+    array = np.array([[0, 0], [255, 128], [255, 255]], np.uint8).T[:, None]
+    fault = refused(array, None, may_be_transparent=True)
+    assert fault.found == "1 pixels are half transparent"
+
+
+def test_channels_of_classes_are_no_opacity():
+    channels = one_hot(np.array([[0, 1, 2, 3]]), 4).astype(np.uint8) * 255
+    found, _ = decode_labels(channels, Classes.numbered(4), may_be_transparent=True)
+    assert found.tolist() == [[0, 1, 2, 3]]
+
+
 def test_labels_are_not_changed_by_decoding():
     array = np.array([[[0, 255]]], np.uint8)
     decode_labels(array, None)

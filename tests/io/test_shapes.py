@@ -73,6 +73,34 @@ def test_classes_go_by_name_or_index():
 def test_volumes_and_broken_points_are_refused():
     with pytest.raises(InputError, match="3 axes"):
         rasterise([], (2, 2, 2), None)
-    for points in (None, [], [[1]], [["a", "b"]], [[1, float("nan")]]):
+    for points in (None, [], [[1]], [["a", "b"]], [[1, float("nan")]], [[1, 1e300]]):
         with pytest.raises(InputError, match="feature 1 has no points"):
             as_ring(points, "feature 1")
+
+
+def test_a_line_that_runs_far_off_takes_no_more_room_than_the_image():
+    import tracemalloc
+
+    tracemalloc.start()
+    drawn = rasterise([line((2.5, 2.5), (1e6, 1e6)), line((-1e6, 4.5), (1e7, 4.5))], (6, 8), None)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 1e6
+    expected = np.zeros((6, 8), dtype=bool)
+    expected[4] = expected[[2, 3, 5], [2, 3, 5]] = True
+    np.testing.assert_array_equal(drawn == 1, expected)
+
+
+@pytest.mark.parametrize("point", [(-0.2, 2.5), (8.2, 2.5), (3.5, -0.2), (3.5, 6.2)])
+def test_a_dot_outside_marks_no_pixel_inside(point):
+    drawn = rasterise([line(point), line((3.5, 2.5))], (6, 8), None)
+    assert np.argwhere(drawn == 1).tolist() == [[2, 3]]
+
+
+@pytest.mark.parametrize("label", ["128", "1000", "70000", pytest.param("9" * 5000, id="long")])
+def test_without_classes_indices_end_where_those_of_label_files_do(label):
+    ring = np.array([[0, 0], [2, 0], [2, 2], [0, 2]], dtype=float)
+    with pytest.raises(InputError, match=f"unknown class '{label}'") as caught:
+        rasterise([Shape(label, "polygon", (ring,))], (2, 2), None)
+    assert "0 to 127" in caught.value.faults[0].expected
+    assert (rasterise([Shape("127", "polygon", (ring,))], (2, 2), None) == 127).all()

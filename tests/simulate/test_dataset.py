@@ -211,6 +211,23 @@ def test_with_one_rater_per_case_some_have_masks_and_some_drawings():
     assert 0 < sum(bool(case.labels) for case in data) < len(data)
 
 
+@pytest.mark.parametrize("suffix", [None, ".nii.gz"])
+@pytest.mark.parametrize(
+    ("rater", "n_classes", "n_empty"),
+    [("coarse:1:1", 2, 1), ("coarse:1:0", 3, 0), ("coarse:0.3:1", 3, 1), ("coarse:1:0", 2, 2)],
+)
+def test_drawings_survive_being_written(tmp_path, rater, n_classes, n_empty, suffix):
+    truths = np.zeros((2, 20, 20), int)
+    truths[n_empty:, 4:14, 4:14] = 1
+    truths[n_empty:, 14:18, 4:18] = n_classes - 1
+    known = dataset_from_arrays(np.zeros((2, 0, 20, 20), int), truths=truths)
+    data = simulate_dataset(known, [parse_rater(rater)], seed=0)
+    again = survey(read_dataset(write_dataset(data, tmp_path / "out", suffix=suffix))).dataset
+    for case, twin in zip(data, again, strict=True):
+        for drawing, copy in zip(case.drawings, twin.drawings, strict=True):
+            assert np.array_equal(case.read_drawing(drawing).array, twin.read_drawing(copy).array)
+
+
 @pytest.mark.parametrize("text", ["coarse:a", "coarse:0.5:1:2", "coarse:2"])
 def test_drawings_that_cannot_be_are_refused(text):
     with pytest.raises(InputError):

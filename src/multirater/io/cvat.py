@@ -1,65 +1,109 @@
-"""Drawings in an export *CVAT for images 1.1*: polygons, polylines, boxes and points.
+"""Drawings in an export *CVAT for images 1.1*: polygons, polylines, boxes, ellipses and points.
 
-One file holds many images: the image is found by its file name.
+One file holds many images: the image is found by its file name, and by its folders where several
+have that name. Boxes and ellipses may be turned: CVAT counts degrees clockwise, about the centre.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from math import isfinite, nan
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from multirater.errors import Fault, InputError
+from multirater.io.export_images import closest, require_size
+from multirater.io.outlines import box, ellipse, turned
 from multirater.io.shapes import Shape, as_ring
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
 _NO_SHAPES = ("tag",)
-_FORMS = ("polygon", "polyline", "box", "points")
+_OUTLINES = {
+    "box": (box, ("xtl", "ytl", "xbr", "ybr")),
+    "ellipse": (ellipse, ("cx", "cy", "rx", "ry")),
+}
+_POINTS = ("polygon", "polyline", "points")
 
 
-def cvat_shapes(path: Path, image_name: str) -> list[Shape]:
-    """Return what was drawn on an image.
+def cvat_shapes(path: Path, image: str, space: tuple[int, ...]) -> list[Shape]:
+    """Return what was drawn on an image, from the bottom to the top.
 
     Args:
         path: `annotations.xml`.
-        image_name: file name of the image.
+        image: path of the image, or its file name alone.
+        space: (height, width) of the image, which has to be that in the export.
     """
+    found = _image(path, image)
+    if "width" in found.attrib and "height" in found.attrib:
+        width, height = (_number(found, key, f"image {image}") for key in ("width", "height"))
+        require_size((width, height), space)
+    drawn = [(_where(each), each) for each in found if each.tag not in _NO_SHAPES]
+    drawn.sort(key=lambda pair: _number(pair[1], "z_order", pair[0], "0"))
+    return [shape for where, each in drawn for shape in _shapes(each, where)]
+
+
+def _image(path: Path, image: str) -> Element:
     from xml.etree import ElementTree
 
     try:
         root = ElementTree.parse(path).getroot()
-    except ElementTree.ParseError as error:
+    except (ElementTree.ParseError, LookupError, ValueError) as error:
         raise InputError(Fault(f"is damaged: {error}", fix="export again")) from None
     images = root.findall("image")
-    found = [each for each in images if PurePosixPath(each.get("name", "")).name == image_name]
-    if len(found) != 1:
-        raise InputError(
-            Fault(
-                f"{len(found)} images called {image_name}",
-                expected=f"one of its {len(images)} images to be called so",
-                fix="export the format `CVAT for images 1.1`, or remove the row",
-            )
+    found = closest(((each, [each.get("name", "")]) for each in images), image)
+    if len(found) == 1:
+        return found[0]
+    fix = "export the format `CVAT for images 1.1`, or remove the row"
+    if found:
+        fix = "keep the images in folders of the same names as in CVAT, or rename them"
+    raise InputError(
+        Fault(
+            f"{len(found)} images called {PurePosixPath(image).name}",
+            expected=f"one of its {len(images)} images to be called so",
+            fix=fix,
         )
-    in_order = sorted(found[0], key=lambda each: int(each.get("z_order", "0")))
-    return [_shape(each) for each in in_order if each.tag not in _NO_SHAPES]
+    )
 
 
-def _shape(element: Element) -> Shape:
-    label, where = element.get("label", ""), f"{element.tag} of {element.get('label')}"
-    if element.tag not in _FORMS:
+def _where(element: Element) -> str:
+    return f"{element.tag} of {element.get('label')}"
+
+
+def _shapes(element: Element, where: str) -> Iterator[Shape]:
+    label = element.get("label", "")
+    if element.tag in _OUTLINES:
+        outline, keys = _OUTLINES[element.tag]
+        ring = outline(*(_number(element, key, where) for key in keys))
+        ring = turned(ring, _number(element, "rotation", where, "0"))
+        yield Shape(label, "polygon", (as_ring(ring, where),))
+    elif element.tag in _POINTS:
+        ring = as_ring([pair.split(",") for pair in element.get("points", "").split(";")], where)
+        if element.tag == "points":
+            yield from (Shape(label, "line", (ring[i : i + 1],)) for i in range(len(ring)))
+        else:
+            yield Shape(label, "polygon" if element.tag == "polygon" else "line", (ring,))
+    else:
         raise InputError(
             Fault(
                 f"a {where}",
-                expected=", ".join(_FORMS),
-                fix="export masks as PNG and give those as label files",
+                expected=", ".join([*_POINTS, *_OUTLINES]),
+                fix="export masks as PNG and give those as label files"
+                if element.tag == "mask"
+                else "draw a polygon instead, or remove it",
             )
         )
-    if element.tag == "box":
-        left, top, right, bottom = (element.get(key) for key in ("xtl", "ytl", "xbr", "ybr"))
-        corners = [[left, top], [right, top], [right, bottom], [left, bottom]]
-        return Shape(label, "polygon", (as_ring(corners, where),))
-    points = [pair.split(",") for pair in element.get("points", "").split(";")]
-    return Shape(
-        label, "polygon" if element.tag == "polygon" else "line", (as_ring(points, where),)
-    )
+
+
+def _number(element: Element, key: str, where: str, default: str | None = None) -> float:
+    text = element.get(key, default)
+    if text is None:
+        raise InputError(Fault(f"{where} has no {key}", fix="export again"))
+    try:
+        number = float(text)
+    except ValueError:
+        number = nan
+    if isfinite(number):
+        return number
+    raise InputError(Fault(f"{where} has {key} {text!r}", expected="a number", fix="export again"))

@@ -288,7 +288,7 @@ def _drawing(row: Row, file: Path, image: Sequence[Path], classes: Classes | Non
         file,
         classes=classes,
         like=partial(image_shape, image[0]) if image else None,
-        image_name=image[0].name if image else "",
+        image_name=image[0].as_posix() if image else "",
         rater=row.rater,
         undrawn=int(row.undrawn) if row.undrawn else None,
     )

@@ -35,13 +35,14 @@ def read_drawing(
             whose polygons and lines are put on the grid of the image.
         classes: the classes that may occur.
         like: tells size and geometry of the image.
-        image_name: file name of the image, to find it in an export of many.
+        image_name: path or file name of the image, to find it in an export of many.
         rater: who drew, to find them in an export of many.
         undrawn: the value of undrawn pixels in a label file; what the classes declare as
-            unlabelled, or -1, when not given.
+            unlabelled, or -1, when not given. Transparent pixels are undrawn, too.
 
     Raises:
-        InputError: the file cannot be read, or leaves no pixel undrawn.
+        InputError: the file cannot be read, or leaves no pixel undrawn though nothing states
+            which value would mean that.
 
     Example:
         >>> import tempfile, numpy as np
@@ -52,8 +53,11 @@ def read_drawing(
     """
     file = Path(path)
     if suffix_of(file) not in VECTOR_SUFFIXES:
-        drawn = read_label(file, classes=classes, like=like, unlabelled=undrawn)
-        _require_undrawn(drawn, file)
+        drawn = read_label(
+            file, classes=classes, like=like, unlabelled=undrawn, may_be_transparent=True
+        )
+        if undrawn is None and (classes is None or classes.unlabelled is None):
+            _require_undrawn(drawn, file)
         return drawn
     if like is None:
         raise InputError(
@@ -61,7 +65,7 @@ def read_drawing(
         )
     space, geometry = like()
     try:
-        shapes = _read_shapes(file, image_name, rater)
+        shapes = _read_shapes(file, image_name, rater, space)
         return LabelMap(rasterise(shapes, space, classes), geometry, "polygons and lines")
     except InputError as error:
         raise error.at(file=file) from None
@@ -81,17 +85,17 @@ def _require_undrawn(drawn: LabelMap, file: Path) -> None:
     )
 
 
-def _read_shapes(file: Path, image_name: str, rater: str) -> list[Shape]:
+def _read_shapes(file: Path, image_name: str, rater: str, space: tuple[int, ...]) -> list[Shape]:
     if suffix_of(file) == ".xml":
-        return cvat_shapes(file, image_name)
+        return cvat_shapes(file, image_name, space)
     try:
-        content = json.loads(file.read_text(encoding="utf-8"))
+        content = json.loads(file.read_text(encoding="utf-8-sig"))
     except (ValueError, OSError) as error:
         raise InputError(Fault(f"cannot be read as JSON: {error}", fix="export again")) from None
     if isinstance(content, dict) and content.get("type") in TYPES:
         return geojson_shapes(content)
     if is_label_studio(content):
-        return label_studio_shapes(content, image_name, rater)
+        return label_studio_shapes(content, image_name, rater, space)
     raise InputError(
         Fault(
             "JSON of an unknown kind",

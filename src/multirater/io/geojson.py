@@ -1,7 +1,7 @@
 """Drawings in GeoJSON, in pixels, as QuPath and many other tools export them.
 
-The class of a feature is its property `class`, `label` or `name`, or QuPath's `classification`; the
-width of a line its property `width`, in pixels (1 when not given).
+The class of a feature is the first that it has of the properties `class`, `label`, QuPath's
+`classification` and `name`; the width of a line its property `width`, in pixels (1 when not given).
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from multirater.errors import Fault, InputError
 from multirater.io.shapes import Shape, as_ring
 
 TYPES = ("FeatureCollection", "Feature")
-_NAMES = ("class", "label", "name")
+_NAMES = ("class", "label", "classification", "name")
+"""Properties that may name the class. In QuPath `name` is that of the single annotation."""
 
 
 def geojson_shapes(content: Mapping[str, Any]) -> list[Shape]:
@@ -25,7 +26,11 @@ def geojson_shapes(content: Mapping[str, Any]) -> list[Shape]:
         >>> geojson_shapes(feature)[0].label
         'vessel'
     """
-    features = content.get("features", []) if content["type"] == TYPES[0] else [content]
+    features = content.get("features") if content["type"] == TYPES[0] else [content]
+    if not isinstance(features, list):
+        raise InputError(
+            Fault(f"features are {features!r:.50}", expected="a list", fix="export again")
+        )
     return [shape for number, each in enumerate(features, 1) for shape in _shapes(each, number)]
 
 
@@ -34,6 +39,14 @@ def _shapes(feature: Any, number: int) -> Iterator[Shape]:
     if not isinstance(feature, Mapping) or not isinstance(feature.get("geometry"), Mapping):
         raise InputError(Fault(f"{where} has no geometry", fix="mend or remove it"))
     properties = feature.get("properties") or {}
+    if not isinstance(properties, Mapping):
+        raise InputError(
+            Fault(
+                f"{where} has properties {properties!r:.50}",
+                expected="names with values",
+                fix="mend or remove it",
+            )
+        )
     label, width = _label(properties, where), _width(properties, where)
     kind, points = feature["geometry"].get("type"), feature["geometry"].get("coordinates")
     several = kind in ("MultiPolygon", "MultiLineString", "MultiPoint")
@@ -56,10 +69,11 @@ def _shapes(feature: Any, number: int) -> Iterator[Shape]:
 
 
 def _label(properties: Mapping[str, Any], where: str) -> str:
-    found = properties.get("classification")
-    if isinstance(found, Mapping):
-        found = found.get("name")
-    found = next((properties[name] for name in _NAMES if name in properties), found)
+    classification = properties.get("classification")
+    if isinstance(classification, Mapping):
+        properties = {**properties, "classification": classification.get("name")}
+    said = (properties.get(name) for name in _NAMES)
+    found = next((each for each in said if each is not None), None)
     if not isinstance(found, str | int):
         raise InputError(
             Fault(

@@ -1,26 +1,30 @@
 """Drawings in a JSON export of Label Studio: polygons, rectangles, ellipses and key points.
 
 One file holds many images: the task is found by the file name of the image, which Label Studio may
-have given a prefix on upload. Of several annotations of a task, the one whose annotator (number or
-e-mail address) is the rater counts.
+have given a prefix on upload, and by its folders where several tasks have that name. Of several
+annotations of a task, the one whose annotator (number or e-mail address) is the rater counts; a
+single one may also be of a rater whom the export does not know by that name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from math import inf
 from pathlib import PurePosixPath
 from typing import Any, Literal
 from urllib.parse import unquote
 
 import numpy as np
-from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
+from multirater.io.export_images import closest, require_size
+from multirater.io.outlines import box, ellipse
 from multirater.io.shapes import Ring, Shape, as_ring
 
 _NO_SHAPES = ("labels", "choices", "textarea", "rating", "taxonomy", "relation", "number")
-_HASH = 8
-"""Length of the prefix that Label Studio gives files on upload, before a hyphen."""
+_PREFIX = re.compile(r"(?:^|(?<=/))[0-9a-f]{8}-(?=[^/]+$)")
+"""What Label Studio puts before the names of files on upload."""
 
 
 def is_label_studio(content: Any) -> bool:
@@ -33,67 +37,102 @@ def is_label_studio(content: Any) -> bool:
 
 
 def label_studio_shapes(
-    tasks: Sequence[Mapping[str, Any]], image_name: str, rater: str
+    tasks: Sequence[Mapping[str, Any]], image: str, rater: str, space: tuple[int, ...]
 ) -> list[Shape]:
     """Return what was drawn on an image.
 
     Args:
         tasks: the export.
-        image_name: file name of the image.
+        image: path of the image, or its file name alone.
         rater: who drew, in case there are several.
+        space: (height, width) of the image. Positions are stated in percent, so that it may have
+            another resolution than the image that was drawn on, but not other proportions.
     """
-    task = next((each for each in tasks if _is_of(each, image_name)), None)
-    if task is None:
-        raise InputError(
-            Fault(
-                f"no task of the image {image_name}",
-                expected=f"one of its {len(tasks)} tasks to be of this image",
-                fix="export the task too, or remove the row",
-            )
+    result = _annotation(_task(tasks, image), tasks, rater).get("result") or []
+    if not isinstance(result, list):
+        raise InputError(Fault(f"result is {result!r:.50}", expected="a list", fix="export again"))
+    drawn = (_shape(each, f"result {number}", space) for number, each in enumerate(result, 1))
+    return [shape for shape in drawn if shape is not None]
+
+
+def _task(tasks: Sequence[Mapping[str, Any]], image: str) -> Mapping[str, Any]:
+    named = [(task, list(_paths(task))) for task in tasks]
+    found = closest(named, image) or closest(
+        ((task, [_PREFIX.sub("", path) for path in paths]) for task, paths in named), image
+    )
+    if len(found) == 1:
+        return found[0]
+    fix = "export the task too, or remove the row"
+    if found:
+        fix = "keep the images in folders of the same names as in Label Studio, or rename them"
+    raise InputError(
+        Fault(
+            f"{len(found) or 'no'} task{'s' if found else ''} of the image "
+            f"{PurePosixPath(image).name}",
+            expected=f"one of its {len(tasks)} tasks to be of this image",
+            fix=fix,
         )
-    results = _annotation(task, rater).get("result") or []
-    return [shape for number, each in enumerate(results, 1) if (shape := _shape(each, number))]
+    )
 
 
-def _is_of(task: Mapping[str, Any], image_name: str) -> bool:
+def _paths(task: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the paths a task names; that of a local file follows `?d=`."""
     data = task.get("data")
     for value in data.values() if isinstance(data, Mapping) else ():
-        if not isinstance(value, str):
-            continue
-        name = PurePosixPath(unquote(value).split("?d=")[-1]).name
-        if image_name == name or (len(name) > _HASH and image_name == name[_HASH + 1 :]):
-            return True
-    return False
+        if isinstance(value, str):
+            path = value.split("?d=")[-1] if "?d=" in value else value.split("?")[0]
+            yield unquote(path).replace("\\", "/")
 
 
-def _annotation(task: Mapping[str, Any], rater: str) -> Mapping[str, Any]:
-    kept = [each for each in task["annotations"] if not each.get("was_cancelled")]
-    if len(kept) > 1:
-        kept = [each for each in kept if rater in _names(each.get("completed_by"))]
-    if len(kept) != 1:
-        raise InputError(
-            Fault(
-                f"{len(task['annotations'])} annotations of one image, {len(kept)} of {rater}",
-                expected="one annotation, or one whose annotator is the rater",
-                fix="call raters by their number or e-mail address in Label Studio, or export "
-                "each on their own",
-            )
+def _annotation(
+    task: Mapping[str, Any], tasks: Sequence[Mapping[str, Any]], rater: str
+) -> Mapping[str, Any]:
+    whole = [each for each in _annotations(task) if not each.get("was_cancelled")]
+    kept = whole
+    if len(whole) > 1 or _is_annotator(rater, tasks):
+        kept = [each for each in whole if rater.lower() in _names(each)]
+    if len(kept) == 1:
+        return kept[0]
+    raise InputError(
+        Fault(
+            f"{len(whole)} annotation{'' if len(whole) == 1 else 's'} of one image, "
+            f"{len(kept)} of {rater}",
+            expected="one annotation, or one whose annotator is the rater",
+            fix="call raters by their number or e-mail address in Label Studio, or export "
+            "each on their own; remove the row if the rater did not draw this image",
         )
-    found: Mapping[str, Any] = kept[0]
-    return found
+    )
 
 
-def _names(annotator: Any) -> set[str]:
-    if isinstance(annotator, Mapping):
-        return {str(annotator[key]) for key in ("id", "email") if key in annotator}
-    return {str(annotator)}
+def _annotations(task: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    found = task.get("annotations") or []
+    if isinstance(found, list) and all(isinstance(each, Mapping) for each in found):
+        return found
+    raise InputError(
+        Fault(f"annotations are {found!r:.50}", expected="a list of them", fix="export again")
+    )
 
 
-def _shape(result: Mapping[str, Any], number: int) -> Shape | None:
-    where, kind, value = f"result {number}", str(result.get("type")), result.get("value")
+def _is_annotator(rater: str, tasks: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the rater's name is one that the export would know its annotator by."""
+    known = {name for task in tasks for each in _annotations(task) for name in _names(each)}
+    return rater.lower() in known or ("@" in rater and any("@" in name for name in known))
+
+
+def _names(annotation: Mapping[str, Any]) -> set[str]:
+    """Return number and e-mail address of the annotator, as far as they are told."""
+    who = annotation.get("completed_by")
+    said = [who.get("id"), who.get("email")] if isinstance(who, Mapping) else [who]
+    return {str(each).lower() for each in said if each is not None}
+
+
+def _shape(result: Any, where: str, space: tuple[int, ...]) -> Shape | None:
+    result = result if isinstance(result, Mapping) else {}
+    kind, value = str(result.get("type")), result.get("value")
     if kind in _NO_SHAPES:
         return None
     labels = value.get(kind) if isinstance(value, Mapping) else None
+    labels = labels if isinstance(labels, list) else []
     if kind not in _RINGS or not isinstance(value, Mapping) or not labels:
         raise InputError(
             Fault(
@@ -103,13 +142,17 @@ def _shape(result: Mapping[str, Any], number: int) -> Shape | None:
             )
         )
     try:
-        size = np.array([result["original_width"], result["original_height"]], dtype=float) / 100
-        ring = _RINGS[kind](value)
+        drawn_on = float(result["original_width"]), float(result["original_height"])
+        ring = as_ring(_RINGS[kind](value), where)
+        width = float(value.get("width") or 0)
     except (KeyError, TypeError, ValueError):
-        raise InputError(Fault(f"{where} lacks a size or a position", fix="export again")) from None
+        drawn_on = (0.0, 0.0)
+    if not 0 < min(drawn_on) <= max(drawn_on) < inf:
+        raise InputError(Fault(f"{where} lacks a size or a position", fix="export again"))
+    require_size(drawn_on, space, may_scale=True)
+    percent = np.array(space[:-3:-1]) / 100  # of width and height
     form: Literal["polygon", "line"] = "line" if kind == "keypointlabels" else "polygon"
-    width = float(value.get("width", 0)) * size[0] if form == "line" else 1.0
-    return Shape(str(labels[0]), form, (as_ring(ring, where) * size,), max(width, 1.0))
+    return Shape(str(labels[0]), form, (ring * percent,), max(width * percent[0], 1.0))
 
 
 def _polygon(value: Mapping[str, Any]) -> Any:
@@ -120,22 +163,16 @@ def _point(value: Mapping[str, Any]) -> Any:
     return [[value["x"], value["y"]]]
 
 
-def _rectangle(value: Mapping[str, Any]) -> Any:
+def _rectangle(value: Mapping[str, Any]) -> Ring:
     _require_upright(value)
     x, y, width, height = (float(value[key]) for key in ("x", "y", "width", "height"))
-    return [[x, y], [x + width, y], [x + width, y + height], [x, y + height]]
+    return box(x, y, x + width, y + height)
 
 
 def _ellipse(value: Mapping[str, Any]) -> Ring:
     _require_upright(value)
-    angle: NDArray[np.float64] = np.linspace(0, 2 * np.pi, 72, endpoint=False)
-    return np.stack(
-        [
-            float(value["x"]) + float(value["radiusX"]) * np.cos(angle),
-            float(value["y"]) + float(value["radiusY"]) * np.sin(angle),
-        ],
-        axis=1,
-    )
+    x, y, radius_x, radius_y = (float(value[key]) for key in ("x", "y", "radiusX", "radiusY"))
+    return ellipse(x, y, radius_x, radius_y)
 
 
 def _require_upright(value: Mapping[str, Any]) -> None:

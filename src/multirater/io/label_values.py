@@ -6,12 +6,14 @@ used is stated; values that fit none are refused, never guessed at.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
+from multirater.io.ground import holds, without_opacity
 from multirater.types import MISSING, Classes
 
 INDICES = "class indices"
@@ -33,6 +35,7 @@ def decode_labels(
     classes: Classes | None,
     *,
     is_picture: bool = True,
+    may_be_transparent: bool = False,
     unlabelled: int | None = None,
 ) -> tuple[NDArray[np.int16], str]:
     """Turn file values (channels, *space) into class indices (*space) and name the rule.
@@ -43,16 +46,55 @@ def decode_labels(
         is_picture: whether channels may be colours and opacity. Then a last of 2 or 4 channels
             that is full everywhere is opacity and three empty channels are black; else they are
             classes.
-        unlabelled: the value that means *not labelled* in this file, of one channel, whatever the
-            classes say of it.
+        may_be_transparent: whether transparent pixels of pictures are *not labelled*.
+        unlabelled: the value that means *not labelled* in this file, in place of what the classes
+            say; of several channels, the value of all, or a colour as 0xrrggbb.
 
     Example:
         >>> decode_labels(np.array([[[0, 255]]], dtype=np.uint8), None)
         (array([[0, 1]], dtype=int16), '0 is background, 255 is foreground')
     """
-    array = _whole_numbers(array)
+    array, is_transparent = _whole_numbers(array), False
     if is_picture:
-        array = _without_alpha(array)
+        array, is_transparent = without_opacity(array, may_be_transparent=may_be_transparent)
+    if unlabelled is None:
+        indices, rule = _decode(array, classes, is_picture)
+    else:
+        indices, rule = _decode_stated(array, classes, is_picture, unlabelled)
+    return indices, f"{rule}, transparent is unlabelled" if is_transparent else rule
+
+
+def _decode_stated(
+    array: NDArray[Any], classes: Classes | None, is_picture: bool, stated: int
+) -> tuple[NDArray[np.int16], str]:
+    """Decode a file whose value for unlabelled pixels is stated: that of the classes is void."""
+    blank = holds(array, stated)
+    declared = None if classes is None else classes.unlabelled
+    bare = None if classes is None else replace(classes, unlabelled=None)
+    try:
+        values = np.where(blank, MISSING, array.astype(np.int64))
+        indices, rule = _decode(values, bare, is_picture)
+    except InputError as error:
+        if declared in (None, stated):
+            raise
+        note = f"; {stated}, stated for this file, takes the place of {declared} in classes.csv"
+        noted = [replace(fault, expected=fault.expected + note) for fault in error.faults]
+        raise InputError(noted) from None
+    if blank.any() and not blank.all() and (indices == MISSING).all():
+        raise InputError(
+            Fault(
+                f"nothing is labelled: all pixels hold {stated}, which is stated to mean so, or "
+                "another value that does",
+                expected="labelled pixels, or a file of one value",
+                fix="correct the stated value",
+            )
+        )
+    return indices, f"{rule}, {stated} is unlabelled"
+
+
+def _decode(
+    array: NDArray[Any], classes: Classes | None, is_picture: bool
+) -> tuple[NDArray[np.int16], str]:
     if classes is not None and len(array) == 3 and all(item.colour for item in classes.items):
         indices = _decode_colours(array, classes)
         if indices is not None:
@@ -60,7 +102,7 @@ def decode_labels(
     if len(array) == 3 and (array == array[:1]).all() and (is_picture or array.any()):
         array = array[:1]  # grey stored as colour
     if len(array) == 1:
-        return _decode_values(array[0], classes, unlabelled)
+        return _decode_values(array[0], classes)
     return _decode_channels(array, classes)
 
 
@@ -88,20 +130,7 @@ def _whole_numbers(values: NDArray[Any]) -> NDArray[Any]:
     return values.astype(np.int64)
 
 
-def _without_alpha(array: NDArray[Any]) -> NDArray[Any]:
-    if len(array) in (2, 4) and array.dtype in (np.uint8, np.uint16):
-        opaque = np.iinfo(array.dtype).max
-        return array[:-1] if (array[-1] == opaque).all() else array
-    return array
-
-
-def _decode_values(
-    values: NDArray[Any], classes: Classes | None, stated: int | None
-) -> tuple[NDArray[np.int16], str]:
-    if stated is not None:
-        values = np.where(values == stated, MISSING, values.astype(np.int64))
-        indices, rule = _decode_values(values, classes, None)
-        return indices, f"{rule}, {stated} is unlabelled"
+def _decode_values(values: NDArray[Any], classes: Classes | None) -> tuple[NDArray[np.int16], str]:
     present = {int(value) for value in distinct(values)}
     if classes is not None and any(item.value is not None for item in classes.items):
         return _map_values(values, _declared_index(present, classes)), DECLARED
@@ -177,16 +206,20 @@ def _declared_index(present: set[int], classes: Classes) -> dict[int, int]:
 
 def _decode_colours(array: NDArray[Any], classes: Classes) -> NDArray[np.int16] | None:
     """Look up the colours; None if they are no colours but copies of grey, or channels of 0/1."""
-    low, high = int(array.min(initial=0)), int(array.max(initial=0))
+    labelled = ~holds(array, MISSING)
+    painted = array[:, labelled]
+    low, high = int(painted.min(initial=0)), int(painted.max(initial=0))
     if low < 0 or high > 255:
         return None
-    red, green, blue = array.astype(np.int64)
+    red, green, blue = painted.astype(np.int64)
     packed = (red << 16) | (green << 8) | blue
     declared = {int(item.colour.lstrip("#"), 16): index for index, item in enumerate(classes.items)}
     present = [int(value) for value in distinct(packed)]
     unknown = [value for value in present if value not in declared]
     if not unknown:
-        return _map_values(packed, {value: declared[value] for value in present})
+        indices: NDArray[np.int16] = np.full(labelled.shape, MISSING, dtype=np.int16)
+        indices[labelled] = _map_values(packed, {value: declared[value] for value in present})
+        return indices
     is_grey = all(value >> 16 == value >> 8 & 255 == value & 255 for value in present)
     if is_grey or high <= 1:
         return None
@@ -202,7 +235,8 @@ def _decode_colours(array: NDArray[Any], classes: Classes) -> NDArray[np.int16] 
 
 def _decode_channels(array: NDArray[Any], classes: Classes | None) -> tuple[NDArray[np.int16], str]:
     """One channel per class; without a channel for the background when some pixels have none."""
-    active = _active(array)
+    blank = holds(array, MISSING)
+    active = _active(np.where(blank, 0, array))
     how_many = active.sum(0)
     if how_many.max(initial=0) > 1:
         raise InputError(
@@ -229,6 +263,7 @@ def _decode_channels(array: NDArray[Any], classes: Classes | None) -> tuple[NDAr
         return index, CHANNELS
     index += 1
     index[none_set] = 0
+    index[blank] = MISSING
     return index, CHANNELS_WITHOUT_BACKGROUND
 
 

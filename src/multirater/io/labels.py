@@ -36,6 +36,7 @@ def read_label(
     classes: Classes | None = None,
     like: Callable[[], Grid] | None = None,
     unlabelled: int | None = None,
+    may_be_transparent: bool = False,
 ) -> LabelMap:
     """Read a label file as class indices (*space), -1 where not labelled.
 
@@ -48,6 +49,7 @@ def read_label(
         like: tells size and geometry of the image; asked only where the file leaves them open.
         unlabelled: the value that means *not labelled* in this file; what the classes declare when
             not given.
+        may_be_transparent: whether transparent pixels of pictures are *not labelled*.
 
     Example:
         >>> import tempfile, numpy as np
@@ -61,7 +63,11 @@ def read_label(
     try:
         is_picture = suffix_of(file) in _PICTURES
         indices, rule = decode_labels(
-            image.array, classes, is_picture=is_picture, unlabelled=unlabelled
+            image.array,
+            classes,
+            is_picture=is_picture,
+            may_be_transparent=may_be_transparent,
+            unlabelled=unlabelled,
         )
     except InputError as error:
         faults = error.faults

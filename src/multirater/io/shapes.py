@@ -16,10 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
+from multirater.io.label_values import HIGHEST_UNDECLARED
 from multirater.types import MISSING, Classes
 
 Ring: TypeAlias = NDArray[np.float64]
 """Points (n, 2), as (x, y)."""
+
+_FAR = 1e9
+"""No image reaches as far, in pixels or percent; squares of larger numbers may overflow."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +49,14 @@ def as_ring(points: object, where: str) -> Ring:
         ring = np.array(points, dtype=np.float64)
     except (TypeError, ValueError):
         ring = np.empty((0, 0))
-    if ring.ndim != 2 or len(ring) == 0 or ring.shape[1] < 2 or not np.isfinite(ring).all():
-        raise InputError(Fault(f"{where} has no points (x, y)", fix="mend or remove it"))
+    if ring.ndim != 2 or len(ring) == 0 or ring.shape[1] < 2 or not (np.abs(ring) < _FAR).all():
+        raise InputError(
+            Fault(
+                f"{where} has no points (x, y), or one that is nowhere near an image",
+                expected="pairs of numbers",
+                fix="mend or remove it",
+            )
+        )
     return ring[:, :2]
 
 
@@ -118,12 +128,14 @@ def class_index(label: str, classes: Classes | None) -> int:
     names = () if classes is None else classes.names
     if label in names:
         return names.index(label)
-    if label.isdecimal() and (classes is None or int(label) < len(names)):
+    highest = HIGHEST_UNDECLARED if classes is None else len(names) - 1
+    if label.isdecimal() and len(label) < 10 and int(label) <= highest:
         return int(label)
+    undeclared = f"names of classes in classes.csv, or without it indices 0 to {highest}"
     raise InputError(
         Fault(
             f"unknown class {label!r}",
-            expected=f"one of {', '.join(names)}" if names else "names of classes in classes.csv",
+            expected=f"one of {', '.join(names)}" if names else undeclared,
             fix="correct the name, or declare it in classes.csv",
         )
     )
@@ -150,14 +162,18 @@ def _line(shape: Shape, space: tuple[int, ...]) -> NDArray[np.bool_]:
 
 def _mark_segment(marked: NDArray[np.bool_], start: Ring, end: Ring, reach: float) -> None:
     """Mark the pixels whose centres are no farther than `reach` from a segment."""
-    low = np.floor(np.minimum(start, end) - reach).astype(int).clip(0)
-    high = np.ceil(np.maximum(start, end) + reach).astype(int).clip(0)
+    # One pixel beyond the image at most: what a dot just outside lies in.
+    size = np.array(marked.shape[::-1])
+    low = np.floor(np.minimum(start, end) - reach).clip(-1, size).astype(int)
+    high = np.ceil(np.maximum(start, end) + reach).clip(-1, size).astype(int)
     x, y = np.ogrid[low[0] : high[0] + 1, low[1] : high[1] + 1]
     way = end - start
     along = (x + 0.5 - start[0]) * way[0] + (y + 0.5 - start[1]) * way[1]
     share = np.clip(along / max(float(way @ way), 1e-12), 0.0, 1.0)
     away = np.hypot(x + 0.5 - start[0] - share * way[0], y + 0.5 - start[1] - share * way[1])
-    part = marked[low[1] : high[1] + 1, low[0] : high[0] + 1]
     # A dot between four pixels marks them, though it is half a diagonal away from each.
     far = max(reach, 0.5, min(float(away.min(initial=1.0)), 0.5**0.5))
-    part |= (away <= far + 1e-9).T[: part.shape[0], : part.shape[1]]
+    near = (away <= far + 1e-9).T
+    inside = (y >= 0) & (y < size[1]), (x >= 0) & (x < size[0])
+    rows, columns = (each.ravel() for each in inside)
+    marked[y.ravel()[rows][:, None], x.ravel()[columns]] |= near[rows][:, columns]

@@ -119,7 +119,7 @@ class _Writer:
         """Return the classes to declare; the value of unlabelled pixels only if a file needs it."""
         if self.has_unlabelled_value:
             items = self.items or Classes.numbered(max(self.highest + 1, 2)).items
-            return Classes(items, 255 if len(items) <= 255 else 65535)
+            return Classes(items, _unlabelled_value(len(items)))
         return None if self.items is None else Classes(self.items)
 
     def write_case(self, case: Case, files: CaseFiles) -> list[Row]:
@@ -139,7 +139,7 @@ class _Writer:
             paths = drawing.source.paths
             cell = self._write_label(case, drawing.rater, label, where, paths)
             said = (drawing.rater, cell, truth, case.split, drawing.simulated, drawing.kind)
-            rows.append(Row(case.name, image, *said))
+            rows.append(Row(case.name, image, *said, undrawn=str(self._undrawn(cell))))
         return rows or [Row(case.name, image, truth=truth, split=case.split)]
 
     def _write_image(self, case: Case, image: Image | None) -> str:
@@ -177,8 +177,18 @@ class _Writer:
             raise error.at(case=case.name, rater=rater) from error
         return cell
 
+    def _undrawn(self, cell: str) -> int:
+        """Return what undrawn pixels of a file are written as, be there any or not."""
+        if suffix_of(Path(cell)) != ".png":
+            return MISSING
+        return _unlabelled_value(self.highest + 1 if self.items is None else len(self.items))
+
     def _without_unlabelled_value(self) -> Classes | None:
         return None if self.items is None else Classes(self.items)
+
+
+def _unlabelled_value(n_classes: int) -> int:
+    return 255 if n_classes <= 255 else 65535
 
 
 def _writable(suffix: str | None) -> str | None:
