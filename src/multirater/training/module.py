@@ -60,7 +60,7 @@ class RaterModule(lightning.LightningModule):
         seed = hash(place) % 2**31
         torch.default_generator.manual_seed(seed)
         # `torch.manual_seed` queues the seed of every step for a GPU that is never used.
-        if torch.cuda.is_initialized():
+        if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
             torch.cuda.manual_seed_all(seed)
 
     def training_step(self, batch: Batch, _: int) -> Tensor:
