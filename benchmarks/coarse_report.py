@@ -94,6 +94,7 @@ def table_3(runs: pd.DataFrame) -> str:
 def sweep(runs: pd.DataFrame) -> str:
     """Draw less and less (Fig. 3 to 5)."""
     usual = runs[(runs["noise"] == 1.0) & (runs["method"] != "boxes")]
+    usual = usual.sort_values("ratio", ascending=False, kind="stable")
     if usual.empty:
         return ""
     table = mean_std(usual, "method", "ratio", MIOU, digits=1, scale=100)
