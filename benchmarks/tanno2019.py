@@ -51,6 +51,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "CrowdLayer": {"method": "crowd-layer"},
     "AggNet": {"method": "agg-net"},
     "Max-MIG": {"method": "max-mig"},
+    "trace, marginal": {"method": "cm", "settings": {"likelihood": "marginal"}},
     "truth": {"method": "truth"},
 }
 """Settings that differ from run to run. Everything else is the same for all."""
@@ -129,8 +130,8 @@ QUICK = Sizes(
 
 
 def all_jobs(sizes: Sizes) -> list[Job]:
-    """Return every run once, what is asked for first at the front."""
-    parts = [main_jobs, table_jobs, swept_jobs, lambda_jobs, other_jobs]
+    """Return every run once, the longest last."""
+    parts = [table_jobs, swept_jobs, lambda_jobs, other_jobs, main_jobs]
     jobs = [job for part in parts for job in part(sizes)]
     return list({tuple(sorted(job.items())): job for job in jobs}.values())
 
@@ -182,12 +183,16 @@ def lambda_jobs(sizes: Sizes) -> Iterator[Job]:
 
 
 def other_jobs(sizes: Sizes) -> Iterator[Job]:
-    """What the paper does not compare: two stages, three other networks, and the ceiling."""
+    """What the paper does not compare: two stages, three other networks, and the ceiling.
+
+    And its own likelihood, which with one label per image is the default.
+    """
     for seed in range(sizes.seeds):
         for supply in ("one", "dense"):
             for method in (each for each in METHODS if each not in OF_THE_PAPER):
-                kind = ("small mnist", "pairwise-flipper", MAIN_SKILL, supply)
-                yield job_of(sizes.swept, *kind, method, seed)
+                if (method, supply) != ("trace, marginal", "one"):
+                    kind = ("small mnist", "pairwise-flipper", MAIN_SKILL, supply)
+                    yield job_of(sizes.swept, *kind, method, seed)
 
 
 def table_jobs(sizes: Sizes) -> Iterator[Job]:
@@ -210,7 +215,9 @@ def work(job: Job) -> dict[str, Any]:
     cm = rater_cms(job)
     labels = simulate_class_labels(truth, cm, seed=job["seed"]).T
     given = label_supply(len(truth), len(cm), job["supply"], seed=job["seed"])
-    settings = {**NETWORKS[job["data"]], **METHODS[job["method"]]}
+    network, method = NETWORKS[job["data"]], METHODS[job["method"]]
+    more = {**network.get("settings", {}), **method.get("settings", {})}
+    settings = {**network, **method, "settings": more}
     if "trace_weight" in job:
         settings["trace_weight"] = job["trace_weight"]
     model = RaterClassifier(**settings, epochs=job["epochs"], validation=0.1, seed=job["seed"])

@@ -46,6 +46,10 @@ FIGURES = {
     "hammer-spammer": "Figs. 9, 10 and 11: five hammer-spammers",
 }
 WITH_MATRICES = ("trace", "no trace", "MBEM", "generalized EM")
+WITHOUT_MATRICES = (
+    *("single CM", "Weighted Doctor Net", "soft-bootstrap", "vanilla"),
+    *("Dawid-Skene, then train", "truth"),
+)
 STYLES = {
     "trace": ("#0b6fa4", "o", "-"),
     "no trace": ("#5fb3d9", "o", "--"),
@@ -92,7 +96,7 @@ def heading(records: Sequence[Record], n_jobs: int, arguments: argparse.Namespac
         "to choose the epoch, by the likelihood of the labels that the method explains, without "
         "truth. Mean ± standard deviation over seeds, which change raters, labels, weights and "
         "held-out images. CM error is the paper's: squared Frobenius distance over classes, mean "
-        "over raters; methods without matrices of their own get them counted from their truth. "
+        "over raters; `-` for methods that learn no matrix per rater. "
         "The paper trains on all images for 200 epochs: its values are for the order of the rows.\n"
     )
 
@@ -289,7 +293,11 @@ def others(swept: pd.DataFrame) -> str:
         part = chosen[chosen["supply"] == supply]
         if len(part):
             parts += [f"{title.capitalize()}:\n", _table(_rows(part))]
-    return "\n".join([*parts, "`truth` is trained on the truth: the ceiling.\n"])
+    notes = (
+        "`truth` is trained on the truth: the ceiling. `trace, marginal` is the paper's "
+        "likelihood, a truth per label; the default is one truth per image.\n"
+    )
+    return "\n".join([*parts, notes])
 
 
 def table_1(runs: pd.DataFrame) -> str:
@@ -313,7 +321,9 @@ def _rows(runs: pd.DataFrame) -> dict[str, dict[str, str]]:
     return {
         method: {
             "accuracy %": mean_std_text((100 * of_method["accuracy"]).tolist(), 1),
-            "CM error x 100": mean_std_text((100 * of_method["CM error"]).tolist(), 2),
+            "CM error x 100": "-"
+            if method in WITHOUT_MATRICES
+            else mean_std_text((100 * of_method["CM error"]).tolist(), 2),
             "seeds": str(len(of_method)),
             "seconds": f"{of_method['seconds'].mean():.0f}",
         }

@@ -200,7 +200,8 @@ class RaterClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         known = self.raters_[columns].to_numpy().reshape(-1, len(names), len(names))
         self.confusion_ = np.full((codes.shape[1], *known.shape[1:]), np.nan)
         self.confusion_[(codes != MISSING).any(0)] = known
-        self.skill_ = self.confusion_.diagonal(axis1=1, axis2=2).mean(1)
+        self.skill_ = np.full(codes.shape[1], np.nan)
+        self.skill_[(codes != MISSING).any(0)] = self.raters_["skill"]
 
 
 def _two_axes(labels: ArrayLike, name: str) -> NDArray[Any]:

@@ -19,6 +19,10 @@ Counts: TypeAlias = NDArray[np.float64]
 Positions: TypeAlias = NDArray[np.int64]
 
 
+_TRACE = 1e-6
+"""Weight of probabilities beside answers."""
+
+
 @dataclass(frozen=True, eq=False)
 class Answers:
     """Class labels as a long table: positions of case, rater and class, each (n_answers,)."""
@@ -71,21 +75,18 @@ def class_evidence(
 
 
 def _as_answered(truth: Counts, used: Positions) -> Counts:
-    """Return the answers (n_cases, n_classes), as zeros and ones.
+    """Return the answers (n_cases, n_classes), nearly as zeros and ones.
 
     A network that foresees what raters say is as unsure as they are; against its probabilities all
-    would look worse than they are. Of a class that raters use and the network never answers, the
-    probabilities are all there is.
+    would look worse than they are. A trace of them stays, for classes that it never answers.
 
     Args:
         truth: class probabilities (n_cases, n_classes).
-        used: classes that raters used.
+        used: classes that raters used; nothing is said of others.
     """
+    is_used = np.isin(np.arange(truth.shape[1]), used)
     answered: Counts = np.eye(truth.shape[1])[truth.argmax(1)]
-    unsaid = [k for k in used.tolist() if not answered[:, k].any()]
-    answered *= 1 - truth[:, unsaid].sum(1, keepdims=True)
-    answered[:, unsaid] = truth[:, unsaid]
-    return answered
+    return (1 - _TRACE) * answered + _TRACE * truth * is_used
 
 
 def _share_right(counts: Counts) -> float:
