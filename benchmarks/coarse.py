@@ -4,11 +4,11 @@
     python benchmarks/coarse.py --quick --jobs 1
 
 Tables 1 and 2 (ways to use coarse drawings), Table 3 (masks, drawings and both) and the sweep of
-the area (Fig. 3 to 5), with 400 digits to train on as in the paper; drawings with less and with
-more noise; and CHASE_DB1 with drawings simulated from the first observer's masks, measured against
-both observers, when its folder is named. Digits, and the drawings on them, are others for every
-seed. Results are kept in benchmarks/results/coarse.jsonl, tables in coarse.md beside it; an
-interrupted benchmark goes on where it stopped.
+the area (Fig. 3 to 5), with 400 digits to train on as in the paper; and CHASE_DB1 with drawings
+simulated from the first observer's masks, measured against both observers, when its folder is
+named. Digits, and the drawings on them, are others for every seed. Results are kept in
+benchmarks/results/coarse.jsonl, tables in coarse.md beside it; an interrupted benchmark goes on
+where it stopped.
 """
 
 from __future__ import annotations
@@ -57,7 +57,6 @@ class Sizes:
         epochs: passes over the training digits.
         seeds: of every row.
         ratios: areas of the drawings.
-        noises: other than 1, of drawings with the largest area.
         chase_epochs: passes over the photographs.
         chase_seeds: of CHASE_DB1.
     """
@@ -68,13 +67,12 @@ class Sizes:
     epochs: int
     seeds: int
     ratios: tuple[float, ...]
-    noises: tuple[float, ...]
     chase_epochs: int
     chase_seeds: int
 
 
-FULL = Sizes(400, 200, 500, 20, 3, COARSE_RATIOS, (0.0, 3.0), 60, 2)
-QUICK = Sizes(400, 200, 200, 12, 1, (1.0, 0.3, 0.01), (), 20, 1)
+FULL = Sizes(400, 200, 500, 20, 3, COARSE_RATIOS, 60, 2)
+QUICK = Sizes(400, 200, 200, 12, 1, (1.0, 0.3, 0.01), 20, 1)
 
 _FIRST_TRAIN, _FIRST_TEST = 600, 200
 """Digits before these were looked at while the method was made."""
@@ -88,7 +86,7 @@ _PER_SEED = 600
 
 def all_jobs(sizes: Sizes, *, with_chase: bool) -> list[Job]:
     """Return every run once, what is asked for first at the front."""
-    parts = [table_jobs, ratio_jobs, *([chase_jobs] if with_chase else []), noise_jobs]
+    parts = [table_jobs, ratio_jobs, *([chase_jobs] if with_chase else [])]
     jobs = [job for part in parts for job in part(sizes)]
     return list({tuple(job.values()): job for job in jobs}.values())
 
@@ -108,20 +106,12 @@ def ratio_jobs(sizes: Sizes) -> Iterator[Job]:
             yield from (digit_job(sizes, method, seed, ratio=ratio) for method in METHODS)
 
 
-def noise_jobs(sizes: Sizes) -> Iterator[Job]:
-    """Drawings that err less and more."""
-    for seed in range(sizes.seeds):
-        for noise in sizes.noises:
-            yield from (digit_job(sizes, method, seed, noise=noise) for method in METHODS)
-
-
 def digit_job(
     sizes: Sizes,
     method: str,
     seed: int,
     *,
     ratio: float = 1.0,
-    noise: float = 1.0,
     n_masks: int = 0,
 ) -> Job:
     """Describe one run on digits; with masks, there are drawings of fewer others."""
@@ -129,7 +119,7 @@ def digit_job(
         "data": "digits",
         "method": method,
         "ratio": ratio,
-        "noise": noise,
+        "noise": 1.0,
         "masks": n_masks,
         "drawn": sizes.n_extra if n_masks else sizes.n_train,
         "n_test": sizes.n_test,

@@ -36,7 +36,7 @@ def write_report(records: Sequence[Record], n_jobs: int, arguments: argparse.Nam
     if len(runs):
         digits = runs[runs["data"] == "digits"]
         drawn = digits[(digits["masks"] == 0) & (digits["method"] != "truth")]
-        parts += [tables_1_and_2(drawn), table_3(digits), sweep(drawn), noise(drawn)]
+        parts += [tables_1_and_2(drawn), table_3(digits), sweep(drawn)]
         parts += [vessels(runs[runs["data"] == "CHASE_DB1"])]
     path: Path = arguments.results.with_suffix(".md")
     path.write_text("\n".join(part for part in parts if part), encoding="utf-8")
@@ -58,10 +58,9 @@ def heading(records: Sequence[Record], n_jobs: int, arguments: argparse.Namespac
 
 def tables_1_and_2(runs: pd.DataFrame) -> str:
     """Ways to use coarse drawings."""
-    usual = runs[runs["noise"] == 1.0]
     rows = []
     for (method, ratio), (name, printed) in ROWS.items():
-        found = usual[(usual["method"] == method) & (usual["ratio"] == ratio)][MIOU]
+        found = runs[(runs["method"] == method) & (runs["ratio"] == ratio)][MIOU]
         if len(found):
             ours = mean_std_text((found * 100).tolist(), 1)
             rows.append({"digits": name, "mIoU": ours, "paper": printed})
@@ -71,7 +70,7 @@ def tables_1_and_2(runs: pd.DataFrame) -> str:
 
 def table_3(runs: pd.DataFrame) -> str:
     """Masks, drawings, and both."""
-    usual = runs[(runs["noise"] == 1.0) & (runs["ratio"] == 1.0)]
+    usual = runs[runs["ratio"] == 1.0]
     kinds = {
         "coarse": usual[(usual["method"] == "coarse") & (usual["masks"] == 0)],
         "masks": usual[usual["method"] == "truth"],
@@ -93,22 +92,12 @@ def table_3(runs: pd.DataFrame) -> str:
 
 def sweep(runs: pd.DataFrame) -> str:
     """Draw less and less (Fig. 3 to 5)."""
-    usual = runs[(runs["noise"] == 1.0) & (runs["method"] != "boxes")]
+    usual = runs[runs["method"] != "boxes"]
     usual = usual.sort_values("ratio", ascending=False, kind="stable")
     if usual.empty:
         return ""
     table = mean_std(usual, "method", "ratio", MIOU, digits=1, scale=100)
     title = "## Sweep of the area (Fig. 3 to 5): share of what could be drawn\n\n"
-    return title + markdown(table)
-
-
-def noise(runs: pd.DataFrame) -> str:
-    """Err more and more."""
-    whole = runs[(runs["ratio"] == 1.0) & (runs["method"] != "boxes")].sort_values("noise")
-    if whole["noise"].nunique() < 2:
-        return ""
-    table = mean_std(whole, "method", "noise", MIOU, digits=1, scale=100)
-    title = "## Noise of drawings of the largest area (1: about 10 % is on the wrong side)\n\n"
     return title + markdown(table)
 
 

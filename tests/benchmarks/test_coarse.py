@@ -5,7 +5,7 @@ from coarse_report import write_report
 from grid import as_table
 from multirater.simulate import COARSE_RATIOS
 
-TINY = coarse.Sizes(8, 4, 3, 1, 2, (1.0, 0.01), (3.0,), 1, 1)
+TINY = coarse.Sizes(8, 4, 3, 1, 2, (1.0, 0.01), 1, 1)
 
 
 def test_jobs_are_distinct_and_cover_the_tables():
@@ -48,7 +48,7 @@ def test_the_report_has_every_table(tmp_path):
         records.append({"job": job, "result": result, "seconds": 1.0, "commit": "abc"})
     arguments = grid_arguments("", "coarse", ["--results", str(tmp_path / "coarse.jsonl")])
     text = write_report(records, len(jobs), arguments).read_text()
-    for title in ("Tables 1 and 2", "Table 3", "Sweep", "Noise", "CHASE_DB1"):
+    for title in ("Tables 1 and 2", "Table 3", "Sweep", "CHASE_DB1"):
         assert title in text
     table = as_table(records)
     masks = table[(table["data"] == "digits") & (table["method"] == "truth")]["mIoU"].mean()
