@@ -9,12 +9,13 @@ from multirater.training.batches import BatchOrder
         (8, 4, 1, [4, 4]),
         (10, 4, 1, [4, 4, 2]),
         (9, 4, 1, [4, 5]),
-        (10, 4, 2, [2, 3]),
+        (10, 4, 2, [2, 2, 1]),
+        (9, 4, 2, [2, 3]),
         (3, 1, 1, [1, 1, 1]),
         (1, 4, 1, [1]),
     ],
 )
-def test_no_batch_has_a_single_item_unless_all_do(n_samples, batch_size, world, sizes):
+def test_no_batch_is_a_single_item_that_is_left_over(n_samples, batch_size, world, sizes):
     order = BatchOrder(n_samples, batch_size, seed=0, world=world)
     batches = list(order)
     assert [len(batch) for batch in batches] == sizes

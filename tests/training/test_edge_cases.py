@@ -262,7 +262,7 @@ def test_bfloat16(tmp_path, method):
 
 
 def test_a_learning_rate_that_explodes_stops_with_an_explanation(tmp_path):
-    with pytest.raises(InputError, match=r"the loss became .* in epoch 1") as caught:
+    with pytest.raises(InputError, match=r"the loss became .* in epoch \d") as caught:
         train(study(), tmp_path / "run", config(method="mean", learning_rate=1e12, epochs=3))
     assert "--learning-rate" in str(caught.value)
 

@@ -141,14 +141,12 @@ class BatchOrder(Sampler[list[tuple[int, int]]]):
         return len(self._starts())
 
     def _starts(self) -> range:
-        """Return where batches start; the last is longer rather than a single item per process.
+        """Return where batches start; the last is longer rather than one of a single item.
 
         No statistic can be taken over one item, as normalisation by batches has to.
         """
-        rest = self.n_samples % self.batch_size
-        is_joined = 0 < rest <= self.world < self.n_samples and self.batch_size > self.world
-        end = self.n_samples - rest if is_joined else self.n_samples
-        return range(0, end, self.batch_size)
+        is_joined = self.n_samples % self.batch_size == 1 < self.n_samples
+        return range(0, self.n_samples - is_joined, self.batch_size)
 
     def __iter__(self) -> Iterator[list[tuple[int, int]]]:
         order = np.arange(self.n_samples)
