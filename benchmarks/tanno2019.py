@@ -112,8 +112,8 @@ class Sizes:
 
 FULL = Sizes(
     main=Part(12_000, 5000, 12),
-    swept=Part(2000, 2000, 12),
-    cifar10=Part(12_000, 2000, 5),
+    swept=Part(1500, 1000, 12),
+    cifar10=Part(8000, 2000, 5),
     skills={"pairwise-flipper": (0.25, 0.35, 0.45, 0.6), "hammer-spammer": (0.2, 0.4)},
     seeds=3,
 )
