@@ -103,11 +103,11 @@ def test_of_several_annotations_the_raters_counts(tmp_path):
             "width 0",
         ),
         ({"type": "FeatureCollection", "features": [{}]}, "has no geometry"),
-        (label_studio(1, name="p3.png"), "no task of the image p1.png"),
+        (label_studio(1, name="p3.png"), "no task called p1.png"),
         (label_studio(1, kind="brushlabels"), "of type brushlabels"),
         (CVAT.format('<mask label="vessel" rle="1,2"/>'), "a mask of vessel"),
         (CVAT.format('<polygon label="vessel" points=""/>'), "has no points"),
-        (CVAT.replace("a/p1.png", "other.png"), "0 images called p1.png"),
+        (CVAT.replace("a/p1.png", "other.png"), "no image called p1.png"),
     ],
 )
 def test_what_cannot_be_drawn_is_explained(tmp_path, content, words):

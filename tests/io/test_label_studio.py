@@ -60,7 +60,7 @@ def test_a_width_that_is_no_number_is_refused(width):
 
 @pytest.mark.parametrize("name", ["patient_11.png", "ABCDEFGH-1.png", "0a1b2c3d1.png"])
 def test_a_name_that_ends_alike_is_another_image(name):
-    with pytest.raises(InputError, match=r"no task of the image 1\.png"):
+    with pytest.raises(InputError, match=r"no task called 1\.png"):
         shapes(task(annotation(result()), name=name), image="1.png")
 
 
@@ -90,7 +90,7 @@ def test_folders_tell_tasks_of_one_name_apart():
     tasks = task(annotation(result()), name="a/p1.png"), task(annotation(), name="b/p1.png")
     assert len(shapes(*tasks, image="/data/a/p1.png")) == 1
     assert len(shapes(*tasks, image="/data/b/p1.png")) == 0
-    with pytest.raises(InputError, match=r"2 tasks of the image p1\.png"):
+    with pytest.raises(InputError, match=r"2 tasks called p1\.png"):
         shapes(*tasks, image="/data/c/p1.png")
 
 

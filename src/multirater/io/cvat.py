@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import isfinite, nan
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from multirater.errors import Fault, InputError
-from multirater.io.export_images import closest, require_size
+from multirater.io.export_images import closest, require_size, the_one
 from multirater.io.outlines import box, ellipse, turned
 from multirater.io.shapes import Shape, as_ring
 
@@ -53,18 +53,8 @@ def _image(path: Path, image: str) -> Element:
         raise InputError(Fault(f"is damaged: {error}", fix="export again")) from None
     images = root.findall("image")
     found = closest(((each, [each.get("name", "")]) for each in images), image)
-    if len(found) == 1:
-        return found[0]
-    fix = "export the format `CVAT for images 1.1`, or remove the row"
-    if found:
-        fix = "keep the images in folders of the same names as in CVAT, or rename them"
-    raise InputError(
-        Fault(
-            f"{len(found)} images called {PurePosixPath(image).name}",
-            expected=f"one of its {len(images)} images to be called so",
-            fix=fix,
-        )
-    )
+    absent = "export the format `CVAT for images 1.1`, or remove the row"
+    return the_one(found, image, what="image", n=len(images), tool="CVAT", absent=absent)
 
 
 def _where(element: Element) -> str:

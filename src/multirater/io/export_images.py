@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import takewhile
 from pathlib import PurePosixPath
 from typing import TypeVar
@@ -30,6 +30,31 @@ def closest(candidates: Iterable[tuple[T, Iterable[str]]], image: str) -> list[T
     ]
     best = max((score for score, _ in scored), default=0)
     return [item for score, item in scored if score == best > 0]
+
+
+def the_one(found: Sequence[T], image: str, *, what: str, n: int, tool: str, absent: str) -> T:
+    """Return what was found of an image, if it is one.
+
+    Args:
+        found: by `closest`.
+        image: path of the image, or its file name alone.
+        what: what is looked for, in the singular.
+        n: how many the export holds.
+        tool: that exported.
+        absent: what to do when there is none.
+    """
+    if len(found) == 1:
+        return found[0]
+    fix = absent
+    if found:
+        fix = f"keep the images in folders of the same names as in {tool}, or rename them"
+    raise InputError(
+        Fault(
+            f"{len(found) or 'no'} {what}{'s' if found else ''} called {PurePosixPath(image).name}",
+            expected=f"one of its {n} {what}s to be called so",
+            fix=fix,
+        )
+    )
 
 
 def _agreement(one: str, other: str) -> int:

@@ -11,14 +11,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from math import inf
-from pathlib import PurePosixPath
 from typing import Any, Literal
 from urllib.parse import unquote
 
 import numpy as np
 
 from multirater.errors import Fault, InputError
-from multirater.io.export_images import closest, require_size
+from multirater.io.export_images import closest, require_size, the_one
 from multirater.io.outlines import box, ellipse
 from multirater.io.shapes import Ring, Shape, as_ring
 
@@ -60,19 +59,8 @@ def _task(tasks: Sequence[Mapping[str, Any]], image: str) -> Mapping[str, Any]:
     found = closest(named, image) or closest(
         ((task, [_PREFIX.sub("", path) for path in paths]) for task, paths in named), image
     )
-    if len(found) == 1:
-        return found[0]
-    fix = "export the task too, or remove the row"
-    if found:
-        fix = "keep the images in folders of the same names as in Label Studio, or rename them"
-    raise InputError(
-        Fault(
-            f"{len(found) or 'no'} task{'s' if found else ''} of the image "
-            f"{PurePosixPath(image).name}",
-            expected=f"one of its {len(tasks)} tasks to be of this image",
-            fix=fix,
-        )
-    )
+    absent = "export the task too, or remove the row"
+    return the_one(found, image, what="task", n=len(tasks), tool="Label Studio", absent=absent)
 
 
 def _paths(task: Mapping[str, Any]) -> Iterator[str]:
