@@ -226,16 +226,20 @@ def work(job: Job) -> dict[str, Any]:
 
 
 def measures(model: RaterClassifier, job: Job, cm: np.ndarray) -> dict[str, Any]:
-    """Compare a fitted model with the truth of new images, and with the true matrices."""
+    """Compare a fitted model with the truth of new images, and with the true matrices.
+
+    Of a class that a network never answers nothing is known: even shares.
+    """
     images, truth = images_of(job["data"], "test", job["n_test"])
+    found = np.where(np.isnan(model.confusion_), 1 / N_CLASSES, model.confusion_)
     return {
         "accuracy": float((model.predict(images) == truth).mean()),
-        "CM error": confusion_frobenius_error(cm, model.confusion_),
+        "CM error": confusion_frobenius_error(cm, found),
         "rater accuracy": float(np.diagonal(cm, axis1=1, axis2=2).mean()),
         "margin": dominance(cm),
         "trust": model.trust_["findings"][0]["level"],
         "held-out nll": model.curves_["val_nll"].round(4).tolist(),
-        "mean CM": model.confusion_.mean(0).round(3).tolist(),
+        "mean CM": found.mean(0).round(3).tolist(),
         "true mean CM": cm.mean(0).round(3).tolist(),
     }
 

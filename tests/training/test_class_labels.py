@@ -7,12 +7,14 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 
 from multirater.errors import InputError
 from multirater.evaluation import evaluate
 from multirater.io import dataset_from_arrays, read_dataset, write_dataset
 from multirater.simulate import pairwise_flipper_cm, simulate_class_labels
 from multirater.training import Predictor, TrainConfig, predict, train
+from multirater.training.class_evidence import class_evidence
 from multirater.training.config import settled
 from multirater.training.data import split_cases
 from multirater.training.posterior import fuse_by_network
@@ -174,6 +176,16 @@ def test_the_epoch_kept_of_em_has_counted(tmp_path, method):
     assert run.best_epoch >= 1
     assert bool(Predictor(tmp_path / "run").network.is_counted)
     assert (pd.read_csv(tmp_path / "run/raters.csv")["skill"] < 0.95).all()
+
+
+def test_a_class_that_the_network_never_answers_has_its_row(learned, tmp_path):
+    data, run = learned
+    predictor = Predictor(run)
+    with torch.no_grad():
+        predictor.network.truth_head.bias[2] = -1e4
+    table = class_evidence(predictor, data.split("train").cases, data.raters).table
+    expected = predictor.network.matrices[:, 2, 2].numpy()
+    np.testing.assert_allclose(table["cm[2,2]"], expected, atol=1e-5)
 
 
 @pytest.mark.parametrize("method", ["mean", "majority"])

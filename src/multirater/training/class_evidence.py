@@ -49,8 +49,13 @@ def class_evidence(
     np.add.at(counts.swapaxes(1, 2), (answers.rater, answers.label), truth[answers.case])
     seen, claimed = _share_right(counts), float("nan")
     if predictor.network.matrices is not None and predictor.data.raters == raters:
-        # The network's own matrices, as sure as the labels behind each row make them.
-        counts = counts.sum(2, keepdims=True) * predictor.network.matrices.double().numpy()
+        # The network's own matrices, as sure as the labels behind each row make them; a class that
+        # it never answers, be its probability 0, has a row all the same.
+        is_used = np.isin(np.arange(n_classes), answers.label)
+        has_labels = np.isin(np.arange(len(raters)), answers.rater)
+        least = _TRACE * np.outer(has_labels, is_used)[:, :, None]
+        behind = np.maximum(counts.sum(2, keepdims=True), least)
+        counts = behind * predictor.network.matrices.double().numpy()
         claimed = _share_right(counts)
     said = np.zeros((len(cases), n_classes))
     np.add.at(said, (answers.case, answers.label), 1.0)
