@@ -112,7 +112,7 @@ class Sizes:
 
 FULL = Sizes(
     main=Part(12_000, 5000, 12),
-    swept=Part(1500, 1000, 12),
+    swept=Part(1500, 1000, 24),
     cifar10=Part(8000, 2000, 5),
     skills={"pairwise-flipper": (0.25, 0.35, 0.45, 0.6), "hammer-spammer": (0.2, 0.4)},
     seeds=3,
@@ -237,7 +237,7 @@ def measures(model: RaterClassifier, job: Job, cm: np.ndarray) -> dict[str, Any]
         "CM error": confusion_frobenius_error(cm, found),
         "rater accuracy": float(np.diagonal(cm, axis1=1, axis2=2).mean()),
         "margin": dominance(cm),
-        "trust": model.trust_["findings"][0]["level"],
+        "doubts dominance": doubts_dominance(model.trust_),
         "held-out nll": model.curves_["val_nll"].round(4).tolist(),
         "mean CM": found.mean(0).round(3).tolist(),
         "true mean CM": cm.mean(0).round(3).tolist(),
@@ -268,6 +268,14 @@ def dominance(cm: np.ndarray) -> float:
     mean = cm.mean(0)
     off_diagonal = ~np.eye(len(mean), dtype=bool)
     return float((np.diag(mean)[None] - mean)[off_diagonal].min())
+
+
+def doubts_dominance(trust: dict[str, Any]) -> bool:
+    """Whether the trust statement calls diagonal dominance a problem."""
+    return any(
+        finding["level"] == "problem" and "diagonally dominant" in finding["text"]
+        for finding in trust["findings"]
+    )
 
 
 def main() -> None:

@@ -179,18 +179,22 @@ def _shade(axis: Axes, runs: pd.DataFrame) -> None:
 
 
 def trusted(runs: pd.DataFrame) -> str:
-    """What the trust statement of the method with trace says, beside what is true."""
-    chosen = runs[runs["method"] == "trace"]
-    rows = {
-        name: {
-            level: int((part["trust"] == level).sum()) for level in ("good", "caution", "problem")
+    """Where the trust statement of the method with trace doubts dominance, beside what is true."""
+    chosen = runs[runs["method"] == "trace"].assign(holds=lambda run: run["margin"] > 0)
+    rows = {}
+    for holds, name in ((True, "dominant"), (False, "not dominant")):
+        part = chosen[chosen["holds"] == holds]
+        doubted = part["doubts dominance"].astype(bool)
+        rows[name] = {
+            "runs": str(len(part)),
+            "doubted": str(doubted.sum()),
+            "accuracy % there": _accuracy(part[doubted]),
+            "accuracy % elsewhere": _accuracy(part[~doubted]),
         }
-        for name, part in (
-            ("dominant", chosen[chosen["margin"] > 0]),
-            ("not dominant", chosen[chosen["margin"] <= 0]),
-        )
-    }
-    text = "Runs with trace, by the true mean matrix and by the level of their trust statement:\n"
+    text = (
+        "Runs with trace: is the true mean matrix diagonally dominant, and in how many does the "
+        "trust statement, which does not know it, call its dominance a problem:\n"
+    )
     return "\n".join([text, _table(rows, "true mean CM")])
 
 
@@ -317,10 +321,15 @@ def table_1(runs: pd.DataFrame) -> str:
     return "\n".join(parts)
 
 
+def _accuracy(runs: pd.DataFrame) -> str:
+    """Return mean ± standard deviation in per cent; `-` of no run."""
+    return mean_std_text((100 * runs["accuracy"]).tolist(), 1) if len(runs) else "-"
+
+
 def _rows(runs: pd.DataFrame) -> dict[str, dict[str, str]]:
     return {
         method: {
-            "accuracy %": mean_std_text((100 * of_method["accuracy"]).tolist(), 1),
+            "accuracy %": _accuracy(of_method),
             "CM error x 100": "-"
             if method in WITHOUT_MATRICES
             else mean_std_text((100 * of_method["CM error"]).tolist(), 2),

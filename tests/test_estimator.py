@@ -15,7 +15,7 @@ from torch import nn
 from multirater import RaterClassifier
 from multirater.errors import InputError
 from multirater.metrics import confusion_frobenius_error, skill_score
-from multirater.simulate import simulate_class_labels
+from multirater.simulate import label_supply, simulate_class_labels
 from multirater.training.methods import METHODS
 
 QUICK = {"epochs": 5, "learning_rate": 1e-2}
@@ -55,6 +55,24 @@ def test_truth_and_raters_are_found(items):
     assert list(fitted.raters_.index) == ["rater 1", "rater 2", "rater 3"]
     assert len(fitted.curves_) == 15
     assert fitted.trust_["findings"]
+
+
+@pytest.mark.parametrize(
+    ("n_astray", "supply", "is_doubted"), [(1, "one", False), (2, "one", True), (2, "dense", True)]
+)
+def test_raters_whose_mean_matrix_is_not_dominant_are_a_problem(n_astray, supply, is_doubted):
+    """Of three raters, some call most items of the first class by the second's name."""
+    good = np.full((3, 3), 0.1) + 0.7 * np.eye(3)
+    astray = np.array([[0.1, 0.8, 0.1], *good[1:]])
+    random = np.random.default_rng(0)
+    truth = random.integers(0, 3, 400)
+    features = 3 * np.eye(3)[truth] + random.normal(size=(400, 3))
+    cm = [astray] * n_astray + [good] * (3 - n_astray)
+    labels = simulate_class_labels(truth, np.stack(cm), seed=0).T
+    given = label_supply(400, 3, supply, seed=0)
+    fitted = RaterClassifier(epochs=20, seed=0).fit(features, np.where(given, labels, -1))
+    problems = [each["text"] for each in fitted.trust_["findings"] if each["level"] == "problem"]
+    assert any("diagonally dominant" in text for text in problems) == is_doubted
 
 
 @pytest.mark.parametrize("method", sorted(set(METHODS["classes"]) - {"truth", "oracle"}))

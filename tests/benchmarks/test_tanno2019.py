@@ -28,7 +28,7 @@ def fake_result(job):
         "CM error": 0.0123,
         "rater accuracy": job["p"],
         "margin": job["p"] - 0.3,
-        "trust": "good" if job["p"] > 0.3 else "problem",
+        "doubts dominance": job["p"] < 0.3,
         "held-out nll": [2.0, 1.5],
         "mean CM": np.eye(10).tolist(),
         "true mean CM": np.eye(10).tolist(),
@@ -159,7 +159,7 @@ def test_the_report_shows_all_figures_and_the_table(tmp_path):
         assert f"## {title}" in text
     assert "| trace | 55.0 ± 7.1 | 1.23 ± 0.00 | 2 | 60 | 77.65 | 1.22 |" in text
     assert "0.25 (not dominant: 2 of 2)" in text
-    assert "| not dominant | 0 | 0 | 4 |" in text
+    assert "| not dominant | 4 | 4 | 55.0 ± 5.8 | - |" in text
     pictures = {part.split(")")[0] for part in text.split("](")[1:]}
     assert len(pictures) == 4
     for picture in pictures:
@@ -173,3 +173,12 @@ def test_the_report_of_an_unfinished_benchmark(tmp_path, n_done):
     arguments = Namespace(results=tmp_path / "tanno2019.jsonl", quick=True)
     text = write_report(fake_records(jobs[:n_done]), len(jobs), arguments).read_text("utf-8")
     assert f"{n_done} of {len(jobs)} runs, " in text
+
+
+def test_only_a_problem_with_dominance_doubts_it():
+    def doubts(level, text):
+        return tanno2019.doubts_dominance({"findings": [{"level": level, "text": text}]})
+
+    assert doubts("problem", "the mean confusion matrix is not diagonally dominant.")
+    assert not doubts("problem", "Classes may be swapped.")
+    assert not doubts("good", "diagonally dominant")

@@ -77,9 +77,31 @@ def test_only_methods_that_weigh_raters_are_said_to_follow_some():
 
 
 def test_matrices_that_have_not_moved_from_their_start_are_a_caution():
-    text = texts(trust_of(evidence(claimed=0.99, seen=0.75)), "caution")
+    counts = np.array([[[70.0, 30.0], [20.0, 80.0]]])
+    text = texts(trust_of(evidence(counts=counts, claimed=0.99)), "caution")
     assert "99% of the labels are right, but 75% agree with its answers" in text
-    assert "matrices" not in texts(trust_of(evidence(claimed=0.8, seen=0.75)), "caution")
+    assert "matrices" not in texts(trust_of(evidence(counts=counts, claimed=0.8)), "caution")
+
+
+def test_a_class_that_raters_use_and_the_network_lost_is_a_problem():
+    """Its row would be dominant, were it asked: four labels of items answered so, sixty say so."""
+    counts = np.array([[[900.0, 10.0, 60.0], [5.0, 85.0, 0.0], [0.0, 0.0, 4.0]]])
+    classes = ("background", "lesion", "cyst")
+    trust = trust_of(
+        evidence(counts=counts, classes=classes, votes=np.eye(3), disputed_share=np.nan)
+    )
+    lost = "hardly ever answers cyst (0.4% of what raters labelled; they say it of 6.0%)"
+    assert lost in texts(trust, "problem")
+    assert "Identifiable" not in texts(trust, "good")
+
+
+def test_a_class_that_raters_hardly_ever_use_is_not_lost():
+    counts = np.array([[[900.0, 10.0, 6.0], [5.0, 85.0, 0.0], [0.0, 0.0, 0.0]]])
+    classes = ("background", "lesion", "typo")
+    trust = trust_of(
+        evidence(counts=counts, classes=classes, votes=np.eye(3), disputed_share=np.nan)
+    )
+    assert "hardly ever" not in texts(trust, "problem")
 
 
 def test_following_one_rater_is_a_caution():

@@ -47,23 +47,14 @@ def class_evidence(
     n_classes = truth.shape[1]
     counts = np.zeros((len(raters), n_classes, n_classes))
     np.add.at(counts.swapaxes(1, 2), (answers.rater, answers.label), truth[answers.case])
-    seen, claimed = _share_right(counts), float("nan")
-    if predictor.network.matrices is not None and predictor.data.raters == raters:
-        # The network's own matrices, as sure as the labels behind each row make them; a class that
-        # it never answers, be its probability 0, has a row all the same.
-        is_used = np.isin(np.arange(n_classes), answers.label)
-        has_labels = np.isin(np.arange(len(raters)), answers.rater)
-        least = _TRACE * np.outer(has_labels, is_used)[:, :, None]
-        behind = np.maximum(counts.sum(2, keepdims=True), least)
-        counts = behind * predictor.network.matrices.double().numpy()
-        claimed = _share_right(counts)
+    own = _by_own_matrices(predictor, counts, answers, raters)
     said = np.zeros((len(cases), n_classes))
     np.add.at(said, (answers.case, answers.label), 1.0)
     votes, answer = said.argmax(1), truth.argmax(1)
     disputed = (said > 0).sum(1) > 1
     has_company = said.sum(1) > 1
     return Evidence(
-        table=rater_table_of_tasks(counts, raters, predictor.data.classes),
+        table=rater_table_of_tasks(counts if own is None else own, raters, predictor.data.classes),
         counts=counts,
         disputed=truth[disputed].T @ said[disputed],
         votes=_pairs(votes, answer, n_classes),
@@ -74,9 +65,34 @@ def class_evidence(
         classes=predictor.data.classes,
         weights=predictor.network.followed,
         of_classes=True,
-        claimed=claimed,
-        seen=seen,
+        claimed=float("nan") if own is None else _share_right(own),
     )
+
+
+def _by_own_matrices(
+    predictor: Predictor, counts: Counts, answers: Answers, raters: tuple[str, ...]
+) -> Counts | None:
+    """Return what raters say by the network's own matrices, as sure as the labels behind each row.
+
+    A class that it never answers, be its probability 0, has a row all the same.
+
+    Args:
+        predictor: of the run.
+        counts: labels (n_raters, answered, observed).
+        answers: the same labels.
+        raters: who gave them.
+
+    Returns:
+        (n_raters, true, observed); None when the network has no matrices of these raters.
+    """
+    matrices = predictor.network.matrices
+    if matrices is None or predictor.data.raters != raters:
+        return None
+    is_used = np.isin(np.arange(counts.shape[1]), answers.label)
+    has_labels = np.isin(np.arange(len(raters)), answers.rater)
+    least = _TRACE * np.outer(has_labels, is_used)[:, :, None]
+    behind = np.maximum(counts.sum(2, keepdims=True), least)
+    return np.asarray(behind * matrices.double().numpy())
 
 
 def _as_answered(truth: Counts, used: Positions) -> Counts:

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from multirater.fuse.identifiability import margins, name_margins
+from multirater.fuse.identifiability import ENOUGH_LABELS, margins, name_margins
 from multirater.io.atomic import replacing
 from multirater.trust import Finding, Level, gravest_first
 from multirater.words import listed
@@ -34,6 +34,15 @@ _FAR = 0.1
 """Share of the cases, or of the pixels called other than background by either, on which answer and
 vote differ, from which on a closer look is advised."""
 
+
+_LOST = 0.1
+"""Share of the labels of a class below which a network that answers it so rarely has lost it."""
+
+_ADVICE = (
+    "Either raters err as much as that, and the class cannot be told from its error, or the "
+    "network has not found the truth. Get labels of better raters, or of more, or train for more "
+    "epochs."
+)
 
 _MISFIT = 0.1
 """Difference of two shares of right labels from which on matrices are said not to fit."""
@@ -69,8 +78,8 @@ class Evidence:
 
     Attributes:
         table: rows of `raters.csv`.
-        counts: items (n_raters, true, observed) of what raters said. An item is a pixel of a
-            drawing, or a case with class labels.
+        counts: items (n_raters, true, observed) of what raters said, whatever the network's own
+            matrices say. An item is a pixel of a drawing, or a case with class labels.
         disputed: items (true, observed) of all raters, where raters disagree.
         votes: items (majority vote, truth).
         changed: (n_cases,), items of each case where vote and truth differ.
@@ -81,8 +90,7 @@ class Evidence:
         weights: how far each rater is followed; empty for methods that do not weigh them.
         of_classes: labels are classes of whole images.
         claimed: share of the labels that are right by the network's own matrices; NaN when it has
-            none and `counts` are what was seen.
-        seen: share of the labels that agree with the network's answers.
+            none.
     """
 
     table: pd.DataFrame
@@ -97,18 +105,23 @@ class Evidence:
     weights: tuple[float, ...]
     of_classes: bool = False
     claimed: float = float("nan")
-    seen: float = float("nan")
 
     @property
     def items(self) -> str:
         """What is counted."""
         return "cases" if self.of_classes else "pixels"
 
+    @property
+    def seen(self) -> float:
+        """Share of the labels that agree with the network."""
+        return float(np.trace(self.counts.sum(0)) / max(self.counts.sum(), 1e-9))
+
 
 def trust_of(evidence: Evidence) -> Trust:
     """Collect what speaks for and against the network's truth."""
     findings = [
         *_identifiable(evidence),
+        *_lost(evidence),
         *_matrices_fit(evidence),
         *_dominant_where_disputed(evidence),
         *_swapped(evidence),
@@ -129,28 +142,28 @@ def _summary(gravest: Level) -> str:
 
 
 def _identifiable(evidence: Evidence) -> list[Finding]:
-    """Say whether the mean confusion matrix is diagonally dominant, by rows and by columns."""
+    """Say whether the mean confusion matrix is diagonally dominant, by rows and by columns.
+
+    Beside the network's answers: where raters cannot be learned from, its own matrices keep what
+    they began with, and that is dominant.
+    """
     counts = evidence.counts.sum(0)
     by_class, by_name = margins(counts), name_margins(counts)
     weak, shared = (_weak(evidence.classes, margin) for margin in (by_class, by_name))
-    advice = (
-        "the mean confusion matrix is not diagonally dominant, and from these labels the class "
-        "cannot be told from its error. Get labels of better raters, or of more."
-    )
     found = []
     if weak:
         text = (
             f"For {listed(weak)} raters are, on average, not right more often than wrong in some "
-            f"one way: {advice}"
+            f"one way: the mean confusion matrix is not diagonally dominant. {_ADVICE}"
         )
         found.append(Finding("problem", text))
     if shared:
         text = (
             f"The answer {listed(shared)} is, on average, given to some other class as readily as "
-            f"to its own: {advice}"
+            f"to its own: the mean confusion matrix is not diagonally dominant. {_ADVICE}"
         )
         found.append(Finding("problem", text))
-    if found:
+    if found or _lost_classes(evidence):
         return found
     smallest = min(np.nanmin(by_class), np.nanmin(by_name))
     return [
@@ -160,6 +173,33 @@ def _identifiable(evidence: Evidence) -> list[Finding]:
             f"any one way (smallest margin {smallest:.2f}).",
         )
     ]
+
+
+def _lost(evidence: Evidence) -> list[Finding]:
+    """Raise an alarm when the network hardly ever answers a class that raters use."""
+    lost = _lost_classes(evidence)
+    if not lost:
+        return []
+    counts = evidence.counts.sum(0)
+    answered, said = (counts.sum(axis) / counts.sum() for axis in (1, 0))
+    named = [
+        f"{evidence.classes[k]} ({answered[k]:.1%} of what raters labelled; they say it of "
+        f"{said[k]:.1%})"
+        for k in lost
+    ]
+    return [
+        Finding(
+            "problem",
+            f"The network hardly ever answers {listed(named)}: nothing shows that the mean "
+            f"confusion matrix is diagonally dominant there. {_ADVICE}",
+        )
+    ]
+
+
+def _lost_classes(evidence: Evidence) -> list[int]:
+    counts = evidence.counts.sum(0)
+    answered, said = counts.sum(1), counts.sum(0)
+    return np.flatnonzero((said >= ENOUGH_LABELS) & (answered < _LOST * said)).tolist()
 
 
 def _dominant_where_disputed(evidence: Evidence) -> list[Finding]:
@@ -205,7 +245,7 @@ def _matrices_fit(evidence: Evidence) -> list[Finding]:
 def _swapped(evidence: Evidence) -> list[Finding]:
     """Raise an alarm when raters as a whole call a class by another's name."""
     counts = evidence.counts.sum(0)
-    called = [(t, int(row.argmax())) for t, row in enumerate(counts) if row.any()]
+    called = [(t, int(row.argmax())) for t, row in enumerate(counts) if row.sum() > 0.5]
     swapped = [(t, o) for t, o in called if t != o]
     if not swapped:
         return [Finding("good", "No class is mostly called by another's name: none is swapped.")]
