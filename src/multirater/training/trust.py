@@ -39,9 +39,9 @@ _LOST = 0.1
 """Share of the labels of a class below which a network that answers it so rarely has lost it."""
 
 _ADVICE = (
-    "Either raters err as much as that, and the class cannot be told from its error, or the "
-    "network has not found the truth. Get labels of better raters, or of more, or train for more "
-    "epochs."
+    "Either raters err as much as that, and nothing guarantees that classes get their names right, "
+    "or the network has not found the truth. Look at some cases; get labels of better raters, or "
+    "of more; or train for more epochs."
 )
 
 _MISFIT = 0.1
