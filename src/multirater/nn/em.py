@@ -34,6 +34,9 @@ class EMNetwork(TruthNetwork):
         ndim: axes of the labels' space: 0, 2 or 3.
     """
 
+    rounds: int
+    """How many rounds the training of a network is dealt out to."""
+
     cm: Tensor
     is_counted: Tensor
 
@@ -106,6 +109,8 @@ class GeneralizedEM(EMNetwork):
     that every rater is always right, and nothing ever contradicts them.
     """
 
+    rounds = 5
+
     def __init__(
         self, backbone: nn.Module, *, n_features: int, n_raters: int, n_classes: int, ndim: int
     ) -> None:
@@ -152,9 +157,11 @@ class ModelBootstrappedEM(EMNetwork):
 
     The matrices compare labels with what the network says of the image, so that one label per image
     is enough. The E-step does not see the image: q(t) is proportional to how often the network says
-    t at all, times the product of cm[r, t, label].
+    t at all, times the product of cm[r, t, label]. Two rounds, as in the papers' experiments: the
+    network that counts has to be trained well, or its own errors pass for the raters'.
     """
 
+    rounds = 2
     prior: Tensor
 
     def __init__(

@@ -19,22 +19,21 @@ from multirater.training.config import TrainConfig
 from multirater.training.data import RaterData
 from multirater.training.module import RaterModule
 
-ROUNDS = 5
 
-
-def ends_round(epoch: int, epochs: int) -> bool:
-    """Whether a round ends with an epoch, counted from 0.
+def ends_round(epoch: int, epochs: int, rounds: int) -> bool:
+    """Whether one of the rounds ends with an epoch, counted from 0.
 
     Example:
-        >>> [epoch for epoch in range(15) if ends_round(epoch, 15)]
+        >>> [epoch for epoch in range(15) if ends_round(epoch, 15, 5)]
         [2, 5, 8, 11, 14]
     """
-    return (epoch + 1) * ROUNDS // epochs > epoch * ROUNDS // epochs
+    return (epoch + 1) * rounds // epochs > epoch * rounds // epochs
 
 
-def first_count(config: TrainConfig) -> int:
+def first_count(network: type[EMNetwork], config: TrainConfig) -> int:
     """Return the epoch, from 0, that ends with the first count: before it nobody is ever wrong."""
-    return next(epoch for epoch in range(config.epochs) if ends_round(epoch, config.epochs))
+    epochs = config.epochs
+    return next(epoch for epoch in range(epochs) if ends_round(epoch, epochs, network.rounds))
 
 
 class EndRounds(Callback):
@@ -53,13 +52,15 @@ class EndRounds(Callback):
     ) -> None:
         """Look whether the epoch's last step is done: held-out cases are looked at after it."""
         assert isinstance(module, RaterModule)
+        network, epoch = module.network, module.current_epoch
         is_last = batch_idx + 1 == trainer.num_training_batches
-        is_end = is_last and ends_round(module.current_epoch, module.config.epochs)
-        if not is_end or not isinstance(module.network, EMNetwork):
+        if not is_last or not isinstance(network, EMNetwork):
+            return
+        if not ends_round(epoch, module.config.epochs, network.rounds):
             return
         data = trainer.datamodule  # type: ignore[attr-defined]
         assert isinstance(data, RaterData)
-        module.network.take_counts(count_labels(module, data))
+        network.take_counts(count_labels(module, data))
 
 
 @torch.no_grad()

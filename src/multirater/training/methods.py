@@ -13,7 +13,7 @@ from multirater.errors import Fault, InputError
 from multirater.fuse.drawing_masks import MASKS_OF_SEEDS
 from multirater.nn.agg_net import AggregationNetwork
 from multirater.nn.crowd_layer import CrowdLayerNetwork
-from multirater.nn.em import GeneralizedEM, ModelBootstrappedEM
+from multirater.nn.em import EMNetwork, GeneralizedEM, ModelBootstrappedEM
 from multirater.nn.jury import JuryNetwork
 from multirater.nn.max_mig import MaxMigNetwork
 from multirater.nn.mrnet import MRNet
@@ -105,15 +105,16 @@ _FOR_MASKS: dict[str, Method] = {
 }
 
 
+def _em(network: type[EMNetwork]) -> Method:
+    build = networks.of_raters(network)
+    return Method(as_they_are, build, partial(first_count, network), warmup_competes=False)
+
+
 _FOR_CLASSES: dict[str, Method] = {
     "auto": _CM,
     "cm": _CM,
-    "gem": Method(
-        as_they_are, networks.of_raters(GeneralizedEM), first_count, warmup_competes=False
-    ),
-    "mbem": Method(
-        as_they_are, networks.of_raters(ModelBootstrappedEM), first_count, warmup_competes=False
-    ),
+    "gem": _em(GeneralizedEM),
+    "mbem": _em(ModelBootstrappedEM),
     **_BY_RATER,
     "mean": Method(as_they_are, networks.plain),
     "majority": Method(fused("majority-vote"), networks.plain),
