@@ -59,6 +59,12 @@ def test_a_name_that_belongs_to_another_class_as_much_is_a_problem():
     assert "For lesion" not in texts(trust, "problem")
 
 
+def test_a_margin_of_nothing_is_a_problem():
+    """As many labels say so as not; probabilities beside the answers leave a millionth over."""
+    counts = np.array([[[50.0, 50.0 - 1e-6], [1e-6, 1e-6]]])
+    assert "not diagonally dominant" in texts(trust_of(evidence(counts=counts)), "problem")
+
+
 def test_being_outvoted_where_raters_disagree_is_a_caution():
     trust = trust_of(evidence(disputed=np.array([[200.0, 100.0], [300.0, 50.0]])))
     assert "where the network says lesion, most raters say otherwise" in texts(trust, "caution")

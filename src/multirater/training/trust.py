@@ -35,6 +35,9 @@ _FAR = 0.1
 vote differ, from which on a closer look is advised."""
 
 
+_EVEN = 0.001
+"""Margin below which a class is called by another name as often as by its own."""
+
 _LOST = 0.1
 """Share of the labels of a class below which a network that answers it so rarely has lost it."""
 
@@ -169,8 +172,8 @@ def _identifiable(evidence: Evidence) -> list[Finding]:
     return [
         Finding(
             "good",
-            "Identifiable: in every class raters are, on average, right more often than wrong in "
-            f"any one way (smallest margin {smallest:.2f}).",
+            "Identifiable: in every class that is answered raters are, on average, right more "
+            f"often than wrong in any one way (smallest margin {smallest:.2f}).",
         )
     ]
 
@@ -320,4 +323,4 @@ def _against_vote(evidence: Evidence) -> list[Finding]:
 
 def _weak(classes: tuple[str, ...], margin: Counts) -> list[str]:
     """Name the classes that are called by another name as often as by their own, or more."""
-    return [name for name, m in zip(classes, margin, strict=True) if m <= 0]
+    return [name for name, m in zip(classes, margin, strict=True) if m < _EVEN]
