@@ -120,7 +120,7 @@ def skills(runs: pd.DataFrame, raters: str, path: Path) -> str:
     runs = runs[runs["method"].isin(STYLES)].sort_values("p", kind="stable")
     plot = path.with_name(f"{path.stem}-{raters}s.png")
     plot_skills(runs, plot)
-    parts = [f"## {FIGURES[raters]}\n", f"{_size(runs)} of 14 x 14 pixels.\n"]
+    parts = [f"## {FIGURES[raters]}\n", f"{_size(runs)}; digits of 14 x 14 pixels.\n"]
     parts.append(f"![accuracy and CM error over mean skill]({plot.name})\n")
     labelled = runs.assign(skill=[_skill_text(runs, p) for p in runs["p"]])
     for supply, title in SUPPLIES.items():
