@@ -23,9 +23,6 @@ from multirater.types import MISSING, Case, Classes, Dataset, Geometry, Image, L
 if TYPE_CHECKING:
     from torch import nn
 
-_STEPS_PER_EPOCH, _LARGEST_BATCH, _SMALLEST_BATCH = 16, 64, 4
-"""Small data are served in small batches, so that an epoch has some steps to learn by."""
-
 
 class RaterClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Learn to classify from labels that several raters gave, without knowing the truth.
@@ -122,7 +119,7 @@ class RaterClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError("y holds no label: every entry is NaN, -1 or empty")
         dataset = self._dataset(items, codes, known)
         with tempfile.TemporaryDirectory() as folder, isolate_rng():
-            self._train(dataset, Path(folder) / "run", len(items))
+            self._train(dataset, Path(folder) / "run")
         self._describe(codes)
         return self
 
@@ -170,10 +167,9 @@ class RaterClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             dataset, cases=tuple(replace(case, image=_image(item)) for case, item in cases)
         )
 
-    def _train(self, dataset: Dataset, folder: Path, n_items: int) -> None:
+    def _train(self, dataset: Dataset, folder: Path) -> None:
         from multirater.training import Predictor, TrainConfig, train
 
-        by_size = np.clip(n_items // _STEPS_PER_EPOCH, _SMALLEST_BATCH, _LARGEST_BATCH)
         given = {
             "method": self.method,
             "backbone": self.backbone,
@@ -184,7 +180,7 @@ class RaterClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             "epochs": self.epochs,
             "learning_rate": self.learning_rate,
             "confusion_learning_rate": self.confusion_learning_rate,
-            "batch_size": int(by_size) if self.batch_size is None else self.batch_size,
+            "batch_size": self.batch_size,
         }
         config = TrainConfig(**{**given, **(self.settings or {})})
         train(dataset, folder, config)

@@ -272,6 +272,7 @@ class Dataset:
         kind: `masks` when labels are drawings, `classes` when each label is one class name.
         classes: names by index; None until they are declared or counted (see `io.survey`).
         folder: where it was read from, if anywhere.
+        features: names of the features, where a table with names holds them instead of images.
     """
 
     cases: tuple[Case, ...]
@@ -279,6 +280,7 @@ class Dataset:
     kind: Literal["masks", "classes"] = "masks"
     classes: Classes | None = None
     folder: Path | None = None
+    features: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         names = ", ".join(self.raters[:8]) + (", ..." if len(self.raters) > 8 else "")

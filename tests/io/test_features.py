@@ -17,7 +17,8 @@ from multirater.io import (
 from multirater.io.features import read_features
 from multirater.io.formats import image_shape
 from multirater.report import write_report
-from multirater.training import TrainConfig, predict, train
+from multirater.training import TrainConfig, predict, resume, train
+from multirater.training.posterior import fuse_by_network
 from multirater.types import Geometry, Image
 
 MANIFEST = """case,rater,label,truth,split
@@ -124,6 +125,22 @@ def test_training_and_its_predictions_are_data_sets_again(folder, tmp_path, writ
     predicted = survey(read_dataset(tmp_path / "predicted"))
     assert [len(case.rows) for case in predicted.cases] == [1] * 4
     assert {case.n_channels for case in predicted.cases} == {0 if write is write_csv else 2}
+
+
+def test_features_go_by_their_place_and_another_order_is_refused(folder, tmp_path):
+    write_csv(folder)
+    data = read_dataset(folder)
+    assert data.features == ("age", "size")
+    train(data, tmp_path / "run", TrainConfig(epochs=1, accelerator="cpu"))
+    frame()[["case", "size", "age"]].to_csv(folder / "features.csv", index=False)
+    turned = read_dataset(folder)
+    for use in (
+        lambda: predict(tmp_path / "run", turned, tmp_path / "predicted"),
+        lambda: fuse_by_network(tmp_path / "run", turned, tmp_path / "fused"),
+        lambda: resume(turned, tmp_path / "run"),
+    ):
+        with pytest.raises(InputError, match=r"size.*age"):
+            use()
 
 
 def test_arrays_in_memory():

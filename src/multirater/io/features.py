@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,8 +54,21 @@ def features_beside(folder: Path) -> Path | None:
     return found[0] if found else None
 
 
-def read_features(path: Path, cases: Sequence[str]) -> NDArray[Any]:
-    r"""Read the vectors of these cases, (n_cases, n_features), in their order.
+@dataclass(frozen=True, eq=False)
+class Features:
+    """Vectors of cases.
+
+    Attributes:
+        matrix: (n_cases, n_features).
+        names: of the features; empty where the table has none.
+    """
+
+    matrix: NDArray[Any]
+    names: tuple[str, ...]
+
+
+def read_features(path: Path, cases: Sequence[str]) -> Features:
+    r"""Read the vectors of these cases, in their order.
 
     Rows of other cases are passed by.
 
@@ -67,7 +80,7 @@ def read_features(path: Path, cases: Sequence[str]) -> NDArray[Any]:
         >>> import tempfile
         >>> file = Path(tempfile.mkdtemp()) / "features.csv"
         >>> _ = file.write_text("case,age,size\nb,31,1.5\na,64,2.0\n")
-        >>> read_features(file, ["a", "b"]).tolist()
+        >>> read_features(file, ["a", "b"]).matrix.tolist()
         [[64.0, 2.0], [31.0, 1.5]]
     """
     faults: list[Fault] = []
@@ -82,13 +95,14 @@ def read_features(path: Path, cases: Sequence[str]) -> NDArray[Any]:
         faults += _not_finite(matrix, names, found)
         if faults:
             raise InputError(faults)
-    return matrix
+    return Features(matrix, () if path.suffix == ".npy" else tuple(names))
 
 
-def with_features(dataset: Dataset, features: NDArray[Any]) -> Dataset:
+def with_features(dataset: Dataset, features: Features) -> Dataset:
     """Give every case its row of the table as image: an array (n_features,) without space."""
-    cases = zip(dataset.cases, features, strict=True)
-    return replace(dataset, cases=tuple(_with_vector(case, row) for case, row in cases))
+    pairs = zip(dataset.cases, features.matrix, strict=True)
+    cases = tuple(_with_vector(case, row) for case, row in pairs)
+    return replace(dataset, cases=cases, features=features.names)
 
 
 def _with_vector(case: Case, vector: NDArray[Any]) -> Case:
@@ -116,7 +130,7 @@ def _rows_in_order(array: NDArray[Any], cases: Sequence[str]) -> tuple[NDArray[A
                 fix="save the rows of these cases only, or name the cases in features.csv",
             )
         )
-    return array, [f"column {number}" for number in range(array.shape[1])]
+    return array, [f"{number}" for number in range(array.shape[1])]
 
 
 def _read_frame(path: Path) -> pd.DataFrame:
@@ -222,14 +236,14 @@ def _numbers(frame: pd.DataFrame, faults: list[Fault]) -> tuple[NDArray[Any], li
         values = frame[name].to_numpy()
         if values.dtype.kind in "biuf":
             columns.append(values[:, None])
-            names.append(f"column {name}")
+            names.append(f"{name}")
         elif (lengths := {_length(value) for value in values}) != {None} and len(lengths) == 1:
             columns.append(np.stack([np.asarray(value) for value in values]))
-            names += [f"column {name}[{number}]" for number in range(columns[-1].shape[1])]
+            names += [f"{name}[{number}]" for number in range(columns[-1].shape[1])]
         else:
             faults.append(_no_numbers(name, frame[name], lengths))
             columns.append(np.array([[float(v) if _is_number(v) else 0.0] for v in values]))
-            names.append(f"column {name}")
+            names.append(f"{name}")
     return np.concatenate(columns, axis=1), names
 
 
@@ -275,7 +289,7 @@ def _not_finite(matrix: NDArray[Any], names: Sequence[str], cases: Sequence[str]
         where = [cases[row] for row in np.flatnonzero(wrong[:, number]).tolist()]
         faults.append(
             Fault(
-                f"{names[number]} is empty, NaN or infinite for {_listed(where)}",
+                f"column {names[number]} is empty, NaN or infinite for {_listed(where)}",
                 expected="finite numbers",
                 fix="fill in the values, or leave the cases or the column out",
             )

@@ -155,6 +155,11 @@ def _column_fix(unknown: Sequence[str], missing: Sequence[str], misspelt: dict[s
     if misspelt:
         each = [f"rename {name!r} to {meant!r}" for name, meant in misspelt.items()]
         return f"{' and '.join(each)}, if that is what it is"
+    if {"rater", "label"} <= set(missing) and len(unknown) > 1:
+        return (
+            "rename or add the columns in the first line; a column per rater becomes a row per "
+            "case and rater, with the columns case, rater and label"
+        )
     return "rename or add the columns in the first line"
 
 

@@ -46,6 +46,8 @@ DEFAULTS: dict[str, dict[str, Any]] = {
 }
 """What a setting is when it is not given, by the kind of the labels."""
 
+_STEPS_PER_EPOCH, _SMALLEST_BATCH = 16, 4
+
 
 @dataclass(frozen=True)
 class TrainConfig:
@@ -135,18 +137,27 @@ class TrainConfig:
             )
 
 
-def settled(config: TrainConfig, kind: str) -> TrainConfig:
+def settled(config: TrainConfig, kind: str, n_cases: int) -> TrainConfig:
     """Fill in the defaults of a task.
+
+    Few class labels are served in small batches, so that an epoch has some steps to learn by.
 
     Args:
         config: as given.
         kind: of the labels, `masks` or `classes`.
+        n_cases: of the data set.
 
     Example:
-        >>> settled(TrainConfig(epochs=3), "classes").learning_rate
+        >>> settled(TrainConfig(epochs=3), "classes", 10_000).learning_rate
         0.001
+        >>> settled(TrainConfig(), "classes", 320).batch_size
+        20
     """
     missing = {k: v for k, v in DEFAULTS[kind].items() if getattr(config, k) is None}
+    if kind == "classes" and "batch_size" in missing:
+        n_devices = config.devices * config.num_nodes
+        by_size = max(n_cases // _STEPS_PER_EPOCH, _SMALLEST_BATCH)
+        missing["batch_size"] = min(-(-by_size // n_devices) * n_devices, missing["batch_size"])
     return replace(config, **missing)
 
 

@@ -48,6 +48,7 @@ from multirater.training.module import RaterModule
 from multirater.training.networks import Shape
 from multirater.training.own_backbone import keep_backbone, with_backbone
 from multirater.types import Classes, Dataset, LabelClass
+from multirater.words import listed
 
 CONFIG, DATA, CHECKPOINTS, CURVES = "config.json", "data.json", "checkpoints", "curves.csv"
 
@@ -63,6 +64,7 @@ class RunData:
         n_channels: of the images, or features of vectors.
         ndim: axes of the labels' space as the network sees it: 2 or 3, 0 for class labels.
         space: size of the images that class labels are given for; empty for vectors and drawings.
+        features: names of the features, where vectors come from a table with names.
         kind: `masks` or `classes`, of the labels.
         version: of multirater.
     """
@@ -74,7 +76,19 @@ class RunData:
     ndim: int
     space: tuple[int, ...] = ()
     kind: Kind = "masks"
+    features: tuple[str, ...] = ()
     version: str = __version__
+
+    def require_features(self, dataset: Dataset) -> None:
+        """Refuse other features, or the same in another order: they go by their place."""
+        if self.features and dataset.features and self.features != dataset.features:
+            raise InputError(
+                Fault(
+                    f"features {listed(list(dataset.features), most=8)}",
+                    expected=f"as in training {listed(list(self.features), most=8)}, in that order",
+                    fix="put the columns of the table of features into that order",
+                )
+            )
 
     def as_classes(self) -> Classes:
         """Return the classes with their colours, as predictions are written: by index."""
@@ -110,7 +124,7 @@ def train(dataset: Dataset, folder: str | Path, config: TrainConfig | None = Non
         InputError: with every fault of the data set.
     """
     target = Path(folder)
-    config = settled(config or TrainConfig(), dataset.kind)
+    config = settled(config or TrainConfig(), dataset.kind, len(dataset))
     check_options(config, dataset.kind)
     # Of several processes the first has made the folder by the time the others look.
     is_first = _is_first_process()
@@ -235,6 +249,7 @@ def _describe(found: Survey, prepared: Dataset, config: TrainConfig) -> RunData:
         ndim=2 if config.view == "slices" and not of_classes else ndim,
         space=_image_space(found) if of_classes else (),
         kind=found.dataset.kind,
+        features=found.dataset.features,
     )
 
 
@@ -279,7 +294,7 @@ def _require_run(folder: Path) -> None:
 def _require_same(now: RunData, target: Path) -> None:
     """Refuse to go on with other data: matrices and heads are known by their place."""
     before = _read_data(target)
-    for name in ("kind", "raters", "classes", "n_channels", "ndim", "space"):
+    for name in ("kind", "raters", "classes", "n_channels", "ndim", "space", "features"):
         was, found = getattr(before, name), getattr(now, name)
         if was != found:
             raise InputError(
@@ -299,8 +314,8 @@ def _write_data(data: RunData, path: Path) -> None:
 
 def _read_data(folder: Path) -> RunData:
     stored = json.loads((folder / DATA).read_text(encoding="utf-8"))
-    listed: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in stored.items()}
-    return RunData(**listed)
+    known: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in stored.items()}
+    return RunData(**known)
 
 
 def read_run(folder: str | Path) -> tuple[TrainConfig, RunData, RaterNetwork]:

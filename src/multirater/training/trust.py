@@ -239,8 +239,8 @@ def _matrices_fit(evidence: Evidence) -> list[Finding]:
         Finding(
             "caution",
             f"By the network's matrices {claimed:.0%} of the labels are right, but {seen:.0%} "
-            "agree with its answers: what is said of raters may not hold. Train for more epochs, "
-            "or with one truth for all raters of a case (likelihood joint).",
+            "agree with its answers: what is said of raters may not hold. Train for more epochs; "
+            "of several labels per case, `--likelihood joint` learns more than marginal.",
         )
     ]
 
