@@ -181,8 +181,10 @@ def _run(worker: Callable[[Job], Mapping[str, Any]], job: Job) -> Record:
     started = time.monotonic()
     try:
         outcome: Record = {"result": dict(worker(job))}
-    except Exception:
-        outcome = {"error": traceback.format_exc()}
+    except Exception as error:
+        # Where in the code is for the terminal; results that are kept name no path of a machine.
+        traceback.print_exc()
+        outcome = {"error": f"{type(error).__name__}: {error}"}
     return {"job": dict(job), **outcome, "seconds": time.monotonic() - started}
 
 

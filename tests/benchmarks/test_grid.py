@@ -66,6 +66,7 @@ def test_a_failing_job_does_not_lose_the_others(work, tmp_path, how, capsys):
     lines = (tmp_path / "results.jsonl").read_text().splitlines()
     errors = [json.loads(line) for line in lines if "error" in json.loads(line)]
     assert [error["job"]["seed"] for error in errors] == [lost]
+    assert "File" not in errors[0]["error"]
     assert "failed" in capsys.readouterr().err
     (tmp_path / how).unlink()
     assert len(run_grid(work, JOBS, tmp_path / "results.jsonl", processes=1)) == 4
