@@ -180,10 +180,10 @@ def _shade(axis: Axes, runs: pd.DataFrame) -> None:
 
 def trusted(runs: pd.DataFrame) -> str:
     """Where the trust statement of the method with trace doubts dominance, beside what is true."""
-    chosen = runs[runs["method"] == "trace"].assign(holds=lambda run: run["margin"] > 0)
+    chosen = runs[runs["method"] == "trace"]
+    holds = chosen["margin"] > 0
     rows = {}
-    for holds, name in ((True, "dominant"), (False, "not dominant")):
-        part = chosen[chosen["holds"] == holds]
+    for name, part in (("dominant", chosen[holds]), ("not dominant", chosen[~holds])):
         doubted = part["doubts dominance"].astype(bool)
         rows[name] = {
             "runs": str(len(part)),

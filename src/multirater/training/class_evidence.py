@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from multirater.fuse.rater_table import rater_table_of_tasks
 from multirater.progress import track
 from multirater.training.predictor import Predictor
-from multirater.training.trust import Evidence
+from multirater.training.trust import Evidence, share_right
 from multirater.types import MISSING, Case
 
 Counts: TypeAlias = NDArray[np.float64]
@@ -65,7 +65,7 @@ def class_evidence(
         classes=predictor.data.classes,
         weights=predictor.network.followed,
         of_classes=True,
-        claimed=float("nan") if own is None else _share_right(own),
+        claimed=float("nan") if own is None else share_right(own),
     )
 
 
@@ -108,11 +108,6 @@ def _as_answered(truth: Counts, used: Positions) -> Counts:
     is_used = np.isin(np.arange(truth.shape[1]), used)
     answered: Counts = np.eye(truth.shape[1])[truth.argmax(1)]
     return (1 - _TRACE) * answered + _TRACE * truth * is_used
-
-
-def _share_right(counts: Counts) -> float:
-    """Return the share of labels on the diagonal of (n_raters, true, observed)."""
-    return float(np.trace(counts, axis1=1, axis2=2).sum() / max(counts.sum(), 1e-9))
 
 
 def truth_of(predictor: Predictor, cases: Sequence[Case]) -> Counts:

@@ -165,7 +165,7 @@ def fuse_by_network(
                 file=str(run),
             )
         )
-    fuser.predictor.data.require_features(dataset)
+    fuser.predictor.data.require_features(dataset.features)
     if dataset.kind == "classes":
         dataset = _in_classes_of(dataset, fuser.predictor.data.as_classes())
     return fuse_dataset(

@@ -84,7 +84,7 @@ def predict(
             )
         )
     predictor = Predictor(run, confidences=confidences)
-    predictor.data.require_features(dataset)
+    predictor.data.require_features(dataset.features)
     if predictor.data.kind == "classes":
         return _predict_classes(predictor, dataset, target, Path(run))
     writer = _Writer(

@@ -79,12 +79,12 @@ class RunData:
     features: tuple[str, ...] = ()
     version: str = __version__
 
-    def require_features(self, dataset: Dataset) -> None:
+    def require_features(self, names: tuple[str, ...]) -> None:
         """Refuse other features, or the same in another order: they go by their place."""
-        if self.features and dataset.features and self.features != dataset.features:
+        if self.features and names and self.features != names:
             raise InputError(
                 Fault(
-                    f"features {listed(list(dataset.features), most=8)}",
+                    f"features {listed(list(names), most=8)}",
                     expected=f"as in training {listed(list(self.features), most=8)}, in that order",
                     fix="put the columns of the table of features into that order",
                 )
@@ -294,7 +294,8 @@ def _require_run(folder: Path) -> None:
 def _require_same(now: RunData, target: Path) -> None:
     """Refuse to go on with other data: matrices and heads are known by their place."""
     before = _read_data(target)
-    for name in ("kind", "raters", "classes", "n_channels", "ndim", "space", "features"):
+    before.require_features(now.features)
+    for name in ("kind", "raters", "classes", "n_channels", "ndim", "space"):
         was, found = getattr(before, name), getattr(now, name)
         if was != found:
             raise InputError(

@@ -75,6 +75,11 @@ class Trust:
         )
 
 
+def share_right(counts: Counts) -> float:
+    """Return the share of labels on the diagonal of (n_raters, true, observed)."""
+    return float(np.trace(counts.sum(0)) / max(counts.sum(), 1e-9))
+
+
 @dataclass(frozen=True, eq=False)
 class Evidence:
     """What the statement rests on, all against the network's truth.
@@ -117,7 +122,7 @@ class Evidence:
     @property
     def seen(self) -> float:
         """Share of the labels that agree with the network."""
-        return float(np.trace(self.counts.sum(0)) / max(self.counts.sum(), 1e-9))
+        return share_right(self.counts)
 
 
 def trust_of(evidence: Evidence) -> Trust:
