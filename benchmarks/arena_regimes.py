@@ -2,6 +2,9 @@
 
 Every regime is a function of supply and seed that gives a data set with the splits `train` and
 `test`, truth in both. Raters are described here once and are not adjusted to results.
+
+Every regime comes in three forms: as it is, `few` with a quarter of the cases (and so of the
+steps), and `long` with five times the epochs, after which nothing should be worse than before.
 """
 
 from __future__ import annotations
@@ -21,13 +24,18 @@ from multirater.simulate.masks import MaskKind
 from multirater.types import MISSING, Classes, Dataset
 
 Supply: TypeAlias = Literal["dense", "one"]
+Form: TypeAlias = Literal["", "few", "long"]
 Labels: TypeAlias = NDArray[np.int16]
 Draw: TypeAlias = Callable[[Labels, int, Labels], Labels]
 """Draws a label from a true one, a seed, and the true labels of all training cases."""
 
 N_TRAIN, N_TEST = 320, 120
+EPOCHS = 6
 N_SURE = 60
 """Cases that tell how far the right class leads among raters."""
+
+NOISE = 0.35
+"""Standard deviation of the noise on digits, whose strokes are 1 and ground 0."""
 
 
 @dataclass(frozen=True)
@@ -39,12 +47,23 @@ class Regime:
         raters: of a seed, since skills may be drawn.
         n_classes: background included.
         most: labels per case of the dense form; None for one of every rater.
+        share: of the usual number of training cases. Fewer cases get as many more epochs, so that
+            all regimes are trained for about as many steps.
     """
 
     images: Callable[[int, int, int], tuple[NDArray[np.float32], Labels]]
     raters: Callable[[int], Sequence[Draw]]
     n_classes: int = 2
     most: int | None = None
+    share: float = 1.0
+
+    def n_train(self, form: Form = "") -> int:
+        """Training cases."""
+        return max(8, round(N_TRAIN * self.share / (4 if form == "few" else 1)))
+
+    def epochs(self, form: Form = "") -> int:
+        """Passes over them."""
+        return round(EPOCHS / self.share) * (5 if form == "long" else 1)
 
 
 def digits(seed: int, n_train: int, n_test: int) -> tuple[NDArray[np.float32], Labels]:
@@ -92,6 +111,39 @@ def blobs(seed: int, n_train: int, n_test: int) -> tuple[NDArray[np.float32], La
         images.append(image + 1.4 * texture + 0.45 * random.standard_normal((size, size)))
         truth.append(shape)
     return np.stack(images).astype(np.float32), np.stack(truth).astype(np.int16)
+
+
+def noisy_digits(seed: int, n_train: int, n_test: int) -> tuple[NDArray[np.float32], Labels]:
+    """Return digits under heavy noise, at which a network on the truth loses about ten points."""
+    images, masks = digits(seed, n_train, n_test)
+    random = np.random.default_rng([seed, 10])
+    return (images / 255 + NOISE * random.standard_normal(images.shape)).astype(np.float32), masks
+
+
+def cells(seed: int, n_train: int, n_test: int) -> tuple[NDArray[np.float32], Labels]:
+    """Return a few small, faint ellipses each, in uneven light."""
+    random = np.random.default_rng([seed, 11])
+    size = 48
+    rows, columns = np.mgrid[:size, :size]
+    images, truth = [], []
+    for _ in range(n_train + n_test):
+        shape = np.zeros((size, size), dtype=bool)
+        for _ in range(random.integers(1, 4)):
+            (row, column), angle = random.uniform(8, size - 8, 2), random.uniform(0, np.pi)
+            along = (rows - row) * np.cos(angle) + (columns - column) * np.sin(angle)
+            across = (columns - column) * np.cos(angle) - (rows - row) * np.sin(angle)
+            axes = random.uniform(3, 5.5, 2)
+            shape |= (along / axes[0]) ** 2 + (across / axes[1]) ** 2 < 1
+        light = ndimage.gaussian_filter(random.standard_normal((size, size)), 8)
+        image = ndimage.gaussian_filter(shape.astype(float), 1) * random.uniform(0.6, 1)
+        images.append(image + 6 * light + 0.35 * random.standard_normal((size, size)))
+        truth.append(shape)
+    return np.stack(images).astype(np.float32), np.stack(truth).astype(np.int16)
+
+
+def shifted(rows: int, columns: int) -> Draw:
+    """Return a rater whose drawings, uneven as a good rater's, lie off by some pixels."""
+    return lambda truth, seed, _: np.roll(mask("good")(truth, seed, truth), (rows, columns), (0, 1))
 
 
 def mask(kind: MaskKind, strength: float = 1.0) -> Draw:
@@ -194,27 +246,44 @@ REGIMES = {
     "many, sparse": Regime(digits, crowd, most=3),
     "clean": Regime(digits, always(*[mask("good", 0.5)] * 5)),
     "real texture": Regime(blobs, FIVE),
+    "noisy": Regime(
+        noisy_digits,
+        always(*(mask(kind) for kind in ("good", "over", "under", "wrong"))),  # type: ignore[arg-type]
+        share=70 / 320,
+    ),
+    "nested": Regime(digits, always(mask("under", 0.6), mask("good", 0.5), mask("over", 0.6))),
+    "two raters": Regime(digits, always(mask("good"), mask("over", 0.5))),
+    "alike": Regime(
+        cells,
+        always(
+            *[mask("good", 4)] * 4,
+            *[mask("over", 0.2), mask("under", 0.2)] * 2,
+            *[shifted(1, 0), shifted(0, -1)],
+        ),
+        share=0.25,
+    ),
 }
 
 
-def arena_dataset(name: str, supply: Supply, seed: int) -> Dataset:
+def arena_dataset(name: str, supply: Supply, seed: int, form: Form = "") -> Dataset:
     """Return the data set of a regime: only training cases have labels, all have a truth."""
     regime = REGIMES[name]
-    images, truth = regime.images(seed, N_TRAIN, N_TEST)
+    n_train = regime.n_train(form)
+    images, truth = regime.images(seed, n_train, N_TEST)
     raters = regime.raters(seed)
     random = np.random.default_rng([seed, 8])
     labels = np.full((len(images), len(raters), *truth.shape[1:]), MISSING, dtype=np.int16)
     seeds = np.random.SeedSequence([seed, 9]).generate_state(labels[:, :, 0, 0].size)
     seeds = seeds.reshape(labels.shape[:2]) // 4
-    for case in range(N_TRAIN):
+    for case in range(n_train):
         for rater in _who(len(raters), supply, regime.most, random):
-            drawn = raters[rater](truth[case], int(seeds[case, rater]), truth[:N_TRAIN])
+            drawn = raters[rater](truth[case], int(seeds[case, rater]), truth[:n_train])
             labels[case, rater] = drawn
     return multirater.dataset_from_arrays(
         labels,
         images=images,
         truths=truth,
-        splits=["train"] * N_TRAIN + ["test"] * N_TEST,
+        splits=["train"] * n_train + ["test"] * N_TEST,
         cases=[f"{number:04d}" for number in range(len(images))],
         raters=[f"rater {number + 1}" for number in range(len(raters))],
         classes=Classes.numbered(regime.n_classes),

@@ -22,10 +22,13 @@ def test_the_default_is_not_below_majority_vote(job):
     assert default["Dice"] > vote["Dice"] - 0.02
 
 
-@pytest.mark.parametrize("name", [name for name in REGIMES if name != "many, sparse"])
+@pytest.mark.parametrize(
+    "name", [name for name in REGIMES if name not in ("many, sparse", "alike")]
+)
 def test_regimes_have_their_labels_and_truth(few, name):
     data = arena_dataset(name, "one", 0)
-    assert [len(case.labels) for case in data] == [1] * N_TRAIN + [0] * N_TEST
+    n_train = REGIMES[name].n_train()
+    assert [len(case.labels) for case in data] == [1] * n_train + [0] * N_TEST
     assert all(case.truth is not None for case in data)
     assert len(data.classes) == REGIMES[name].n_classes
 
@@ -49,8 +52,17 @@ def test_the_same_seed_gives_the_same_labels(few):
 def test_the_grid_leaves_out_what_only_repeats():
     jobs = grid(quick=False)
     one = {job["method"] for job in jobs if job["supply"] == "one"}
-    assert one == set(METHODS) - {"mean", "staple", "spatial-staple"}
-    assert len(jobs) == 8 * 3 * (6 + 8)
+    assert one == set(METHODS) - {"mean", "staple", "pooled-staple", "spatial-staple"}
+    once, few, long = (6 + 9), (3 + 6), (2 + 2)
+    assert len(jobs) == len(REGIMES) * (3 * once + 3 * few + long)
+
+
+def test_few_cases_make_few_steps_and_long_training_many():
+    for regime in REGIMES.values():
+        assert regime.n_train("few") * 4 == pytest.approx(regime.n_train(), abs=3)
+        assert regime.epochs("few") == regime.epochs()
+        assert regime.epochs("long") == 5 * regime.epochs()
+        assert regime.n_train() * regime.epochs() == pytest.approx(320 * 6, rel=0.02)
 
 
 def test_margins_compare_with_the_best_baseline_and_the_ceiling():
