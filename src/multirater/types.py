@@ -181,6 +181,7 @@ class Case:
         split: `train`, `test`, ..., or nothing.
         simulated: for simulated raters, what was drawn to make their label, as JSON.
         drawings: coarse drawings; never among `labels`.
+        patient: whose image it is, or nothing; cases of one patient resemble each other.
     """
 
     name: str
@@ -190,6 +191,7 @@ class Case:
     split: str = ""
     simulated: Mapping[str, str] = field(default_factory=dict)
     drawings: tuple[Drawing, ...] = ()
+    patient: str = ""
 
     def read_image(self) -> Image | None:
         """Read the image, (channels, *space); None when the case has none."""

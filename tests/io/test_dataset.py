@@ -380,3 +380,17 @@ def test_paths_of_sources_are_those_of_the_table(folder):
     case = read_dataset(folder)["p1"]
     assert case.image.paths == (folder / "images/p1.png",)
     assert case.labels["jo"].paths == (Path(folder) / "raters/jo/p1.png",)
+
+
+@pytest.mark.parametrize("column", ["patient", "group", "Patient"])
+def test_patients_are_read_from_either_column(tmp_path, column):
+    text = f"case,rater,label,{column}\n1,a,dog,p1\n1,b,cat,\n2,a,dog,p2\n3,a,dog,\n"
+    (tmp_path / "manifest.csv").write_text(text)
+    assert [case.patient for case in read_dataset(tmp_path)] == ["p1", "p2", ""]
+
+
+def test_patient_goes_before_group_and_two_for_one_case_are_a_fault(tmp_path):
+    text = "case,rater,label,group,patient\n1,a,dog,g1,p1\n1,b,cat,g1,p2\n"
+    (tmp_path / "manifest.csv").write_text(text)
+    with pytest.raises(InputError, match="patient is both p1 and p2"):
+        read_dataset(tmp_path)

@@ -59,6 +59,7 @@ def write_class_tables(
             names[answers[case.name]] if case.name in answers else "",
             _truth(case, dataset),
             case.split,
+            patient=case.patient,
         )
         for case in dataset
     ]

@@ -178,6 +178,7 @@ def _row(case: Case, record: CaseRecord | None, method: str, target: Path) -> Ro
         record.label if record else "",
         truth,
         case.split,
+        patient=case.patient,
     )
 
 

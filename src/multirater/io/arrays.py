@@ -37,6 +37,7 @@ def dataset_from_arrays(
     raters: Sequence[str] | None = None,
     cases: Sequence[str] | None = None,
     splits: Sequence[str] | None = None,
+    patients: Sequence[str] | None = None,
     classes: Classes | None = None,
     spacing: Sequence[float] | None = None,
 ) -> Dataset:
@@ -51,6 +52,7 @@ def dataset_from_arrays(
         raters: names; rater 1, rater 2, ... when not given.
         cases: names; their numbers when not given.
         splits: `train`, `test`, ... per case.
+        patients: whose image it is, per case.
         classes: the classes; counted when not given.
         spacing: millimetres per axis, the same for all cases.
 
@@ -70,6 +72,7 @@ def dataset_from_arrays(
     n_raters = len(drawn[0]) if drawn and drawn[0].ndim else 0
     who = list(map(str, raters if raters is not None else _rater_names(n_raters)))
     lists = {"images": pictures, "truths": known, "cases": names, "splits": splits}
+    lists["patients"] = patients
     _require_fit(drawn, {name: each for name, each in lists.items() if each is not None}, who)
     counted = classes or _counted([*drawn, *(known or [])], is_class=drawn[0].ndim == 1)
     _require_values(names, drawn, pictures, known, len(counted), spacing)
@@ -80,6 +83,7 @@ def dataset_from_arrays(
             None if pictures is None else pictures[i],
             None if known is None else known[i],
             str(splits[i]) if splits is not None else "",
+            str(patients[i]) if patients is not None else "",
             who,
             spacing,
         )
@@ -103,6 +107,7 @@ def _case(
     picture: NDArray[Any] | None,
     truth: NDArray[Any] | None,
     split: str,
+    patient: str,
     raters: Sequence[str],
     spacing: Sequence[float] | None,
 ) -> Case:
@@ -114,7 +119,7 @@ def _case(
     }
     image = None if picture is None else _given(_image(picture, geometry, spacing))
     known = None if truth is None else _given(LabelMap(truth.astype(np.int16), geometry))
-    return Case(name, image, labels, known, split)
+    return Case(name, image, labels, known, split, patient=patient)
 
 
 def _geometry(ndim: int, spacing: Sequence[float] | None) -> Geometry:

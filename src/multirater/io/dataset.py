@@ -279,6 +279,7 @@ def _case(name: str, rows: list[Row], files: Files, kind: Kind, classes: Classes
             for row in rows
             if row.label and row.is_drawing
         ),
+        _said(rows, "patient"),
     )
 
 

@@ -1,12 +1,12 @@
 """The data set as one long table, `manifest.csv`: one row per case and rater.
 
-Columns: `case`, `image`, `rater`, `label`, and optionally `truth` and `split`. Paths are relative
-to the table. `kind`, optional, tells masks from coarse drawings (`positive`, `negative`); a rater
-may give one case a mask and a drawing of each kind. `undrawn` is the value of a drawing's file that
-means *nothing drawn here*. Several image files of a case (modalities) are separated by `;`. For
-data sets of class labels, `label` and `truth` hold a class name instead of a path. A case without
-label is unlabelled. `simulated`, also optional, holds what a simulator drew to make the label, as
-JSON.
+Columns: `case`, `image`, `rater`, `label`, and optionally `truth`, `split` and `patient` (or
+`group`: cases that belong together). Paths are relative to the table. `kind`, optional, tells masks
+from coarse drawings (`positive`, `negative`); a rater may give one case a mask and a drawing of
+each kind. `undrawn` is the value of a drawing's file that means *nothing drawn here*. Several image
+files of a case (modalities) are separated by `;`. For data sets of class labels, `label` and
+`truth` hold a class name instead of a path. A case without label is unlabelled. `simulated`, also
+optional, holds what a simulator drew to make the label, as JSON.
 """
 
 from __future__ import annotations
@@ -33,12 +33,15 @@ _ANSWERS = ("answer",)
 ALIASES = {"worker": "rater", "annotator": "rater"}
 """Other names of columns that are understood on the way in."""
 
+_PATIENT, _GROUP = "patient", "group"
+"""What `group` stands for where there is no column `patient`."""
+
 MASK = "mask"
 DRAWING_KINDS: tuple[DrawingKind, ...] = get_args(DrawingKind)
 KINDS = (MASK, *DRAWING_KINDS)
 """What a label may be; an empty cell means a mask."""
 
-_ONLY_WHERE_USED = ("simulated", "kind", "undrawn")
+_ONLY_WHERE_USED = ("simulated", "kind", "undrawn", _PATIENT)
 """Columns that are left out of a table in which they would be empty."""
 
 
@@ -55,6 +58,7 @@ class Row:
     simulated: str = ""
     kind: str = ""
     undrawn: str = ""
+    patient: str = ""
 
     @property
     def is_drawing(self) -> bool:
@@ -110,6 +114,8 @@ def known_columns(names: Sequence[str], where: str) -> list[str]:
         InputError: a column is missing, misspelt, or there twice.
     """
     header = [ALIASES.get(name, name) for name in names]
+    if _PATIENT not in header:
+        header = [_PATIENT if name == _GROUP else name for name in header]
     require_distinct(header, where)
     unlabelled = "image" in header and not {"rater", "label"} & set(header)
     needed = ["case"] if unlabelled else ["case", "rater", "label"]
@@ -165,6 +171,6 @@ def _column_fix(unknown: Sequence[str], missing: Sequence[str], misspelt: dict[s
 
 def _expected() -> str:
     return (
-        "a first line with the columns case, image, rater, label[, truth][, split][, kind]"
-        "[, undrawn]"
+        "a first line with the columns case, image, rater, label[, truth][, split][, patient]"
+        "[, kind][, undrawn]"
     )

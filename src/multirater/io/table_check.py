@@ -14,6 +14,9 @@ from multirater.io.manifest import IMAGE_SEPARATOR, KINDS, MASK, Row
 
 Kind: TypeAlias = Literal["masks", "classes"]
 
+_OF_A_CASE = ("image", "truth", "split", "patient")
+"""Columns that say the same in every row of a case, or nothing."""
+
 
 class Files:
     """The files that cells of a table name, relative to a folder; each is looked for once."""
@@ -158,7 +161,8 @@ def _twice(row: Row) -> Fault:
 
 
 def _conflicts(first: Row, row: Row) -> list[Fault]:
-    fixes = {"image": "give two images two case names", "truth": "keep one", "split": "keep one"}
+    fixes = {"image": "give two images two case names"}
+    fixes |= dict.fromkeys(("truth", "split", "patient"), "keep one")
     return [
         Fault(
             f"{column} is both {getattr(first, column)} and {getattr(row, column)}",
@@ -172,14 +176,10 @@ def _conflicts(first: Row, row: Row) -> list[Fault]:
 
 
 def _merged(first: Row, row: Row) -> Row:
-    if all(getattr(first, name) or not getattr(row, name) for name in ("image", "truth", "split")):
+    said = {name: getattr(first, name) or getattr(row, name) for name in _OF_A_CASE}
+    if all(getattr(first, name) == text for name, text in said.items()):
         return first
-    return replace(
-        first,
-        image=first.image or row.image,
-        truth=first.truth or row.truth,
-        split=first.split or row.split,
-    )
+    return replace(first, **said)
 
 
 def _missing_files(row: Row, files: Files, kind: Kind) -> tuple[list[Fault], Row]:

@@ -140,7 +140,8 @@ class _Writer:
             cell = self._write_label(case, drawing.rater, label, where, paths)
             said = (drawing.rater, cell, truth, case.split, drawing.simulated, drawing.kind)
             rows.append(Row(case.name, image, *said, undrawn=str(self._undrawn(cell))))
-        return rows or [Row(case.name, image, truth=truth, split=case.split)]
+        rows = rows or [Row(case.name, image, truth=truth, split=case.split)]
+        return [replace(row, patient=case.patient) for row in rows]
 
     def _write_image(self, case: Case, image: Image | None) -> str:
         if image is None:

@@ -153,6 +153,7 @@ class _Writer:
             f"truth/{name}{suffix}",
             cell_of(case.truth.paths, self.folder) if case.truth and self.names_truth else "",
             case.split,
+            patient=case.patient,
         )
 
     def write_recurrences(self, case: Case, name: str, predictor: Predictor) -> None:
