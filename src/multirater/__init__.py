@@ -23,12 +23,14 @@ if TYPE_CHECKING:
     from multirater.estimator import RaterClassifier
     from multirater.evaluation import evaluate
     from multirater.io import dataset_from_arrays, read_dataset, write_dataset
+    from multirater.rater_choice import choose_raters
     from multirater.report import write_report
     from multirater.training import predict, train
 
 _HOMES = {
     "RaterClassifier": "multirater.estimator",
     "agreement": "multirater.dataset_agreement",
+    "choose_raters": "multirater.rater_choice",
     "dataset_from_arrays": "multirater.io",
     "evaluate": "multirater.evaluation",
     "info": "multirater.dataset_info",
@@ -43,6 +45,7 @@ _FOLDERS = ("fuse", "io", "metrics", "nn", "report", "samples", "simulate")
 __all__ = [
     "RaterClassifier",
     "agreement",
+    "choose_raters",
     "dataset_from_arrays",
     "evaluate",
     "fuse",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from multirater.errors import Fault, InputError
@@ -12,6 +13,7 @@ from multirater.io.labels import read_label
 from multirater.io.manifest import FILE_NAME
 from multirater.io.suffixes import suffix_of
 from multirater.io.write import as_numbers, write_dataset
+from multirater.rater_choice import choose_raters
 from multirater.types import Classes
 
 
@@ -21,6 +23,8 @@ def convert(
     *,
     suffix: str | None = None,
     like: str | Path | None = None,
+    raters: Iterable[str] | None = None,
+    exclude: Iterable[str] | None = None,
     overwrite: bool = False,
 ) -> Path:
     """Convert to the format that the suffix of `output` names, or a data set to `suffix`.
@@ -31,6 +35,8 @@ def convert(
             DICOM-SEG, from a label.
         suffix: format of a data set's files, such as `.nii.gz`.
         like: DICOM series that a DICOM-SEG refers to.
+        raters: of a data set, whom to keep, as in `choose_raters`; everybody when not given.
+        exclude: of a data set, whom to leave out.
         overwrite: replace what is there.
 
     Returns:
@@ -39,7 +45,10 @@ def convert(
     origin, target = Path(source), Path(output)
     if _is_dataset(origin):
         _require_used("--like", like, like is None, "DICOM-SEG (.dcm)", origin)
-        return write_dataset(read_dataset(origin), target, suffix=suffix, overwrite=overwrite)
+        dataset = choose_raters(read_dataset(origin), raters, exclude=exclude)
+        return write_dataset(dataset, target, suffix=suffix, overwrite=overwrite)
+    for option, value in (("--raters", raters), ("--exclude", exclude)):
+        _require_used(option, value, value is None, "data sets", origin)
     _require_used("--format", suffix, suffix is None, "data sets", origin)
     is_segmentation = suffix_of(target) == ".dcm"
     _require_used("--like", like, like is None or is_segmentation, "DICOM-SEG (.dcm)", origin)

@@ -275,6 +275,7 @@ class Dataset:
         classes: names by index; None until they are declared or counted (see `io.survey`).
         folder: where it was read from, if anywhere.
         features: names of the features, where a table with names holds them instead of images.
+        rater_info: what the study's `raters.csv` says: by rater, then by column (`group`, ...).
     """
 
     cases: tuple[Case, ...]
@@ -283,6 +284,7 @@ class Dataset:
     classes: Classes | None = None
     folder: Path | None = None
     features: tuple[str, ...] = ()
+    rater_info: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         names = ", ".join(self.raters[:8]) + (", ..." if len(self.raters) > 8 else "")

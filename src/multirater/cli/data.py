@@ -12,9 +12,11 @@ from multirater.cli.options import (
     ALL_CORES,
     Csv,
     Data,
+    Exclude,
     Json,
     Output,
     Overwrite,
+    Raters,
     Seed,
     Split,
     Workers,
@@ -26,11 +28,17 @@ if TYPE_CHECKING:
     from multirater.types import Dataset
 
 
-def info(data: Data, json: Json = False, workers: Workers = ALL_CORES) -> None:
+def info(
+    data: Data,
+    raters: Raters = None,
+    exclude: Exclude = None,
+    json: Json = False,
+    workers: Workers = ALL_CORES,
+) -> None:
     """Show what is in a data set: cases, raters, who labelled what, classes, disagreement."""
     import multirater
 
-    found = multirater.info(multirater.read_dataset(data), workers=workers)
+    found = multirater.info(opened(data, raters=raters, exclude=exclude), workers=workers)
     if json:
         print_json({"summary": found.summary, "raters": found.raters, "cases": found.cases})
         return
@@ -50,6 +58,8 @@ def agreement(
     ] = "nominal",
     level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
     resamples: Annotated[int, typer.Option(help="Draws behind the intervals.")] = 200,
+    raters: Raters = None,
+    exclude: Exclude = None,
     split: Split = "",
     seed: Seed = 0,
     json: Json = False,
@@ -60,7 +70,7 @@ def agreement(
     import multirater
 
     found = multirater.agreement(
-        opened(data, split),
+        opened(data, split, raters=raters, exclude=exclude),
         scale=scale,
         level=level,
         n_resamples=resamples,
@@ -113,12 +123,24 @@ def convert(
     like: Annotated[
         Path | None, typer.Option(help="DICOM series a DICOM-SEG refers to.", show_default=False)
     ] = None,
+    raters: Raters = None,
+    exclude: Exclude = None,
     overwrite: Overwrite = False,
 ) -> None:
     """Convert an image, a label (DICOM-SEG too) or a whole data set to another format."""
     from multirater.conversion import convert as run
 
-    print(run(source, output, suffix=format or None, like=like, overwrite=overwrite))
+    print(
+        run(
+            source,
+            output,
+            suffix=format or None,
+            like=like,
+            raters=raters,
+            exclude=exclude,
+            overwrite=overwrite,
+        )
+    )
 
 
 def demo(
@@ -139,11 +161,17 @@ def demo(
     print(f"Everything is in {output}; open {output / PAGE} in a browser to look at it.")
 
 
-def opened(data: Path, split: str) -> Dataset:
-    """Open a data set, or one split of it."""
+def opened(
+    data: Path,
+    split: str = "",
+    *,
+    raters: list[str] | None = None,
+    exclude: list[str] | None = None,
+) -> Dataset:
+    """Open a data set, or one split of it, with all or some of its raters."""
     import multirater
 
-    dataset = multirater.read_dataset(data)
+    dataset = multirater.choose_raters(multirater.read_dataset(data), raters, exclude=exclude)
     if not split:
         return dataset
     known = sorted({case.split for case in dataset if case.split})

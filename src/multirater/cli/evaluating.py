@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 
 from multirater.cli.data import opened
-from multirater.cli.options import ALL_CORES, Csv, Json, Overwrite, Seed, Split, Workers
+from multirater.cli.options import (
+    ALL_CORES,
+    Csv,
+    Exclude,
+    Json,
+    Overwrite,
+    Raters,
+    Seed,
+    Split,
+    Workers,
+)
 from multirater.cli.tables import plain, print_json, print_table
 from multirater.errors import Fault, InputError
 
@@ -44,6 +54,8 @@ def evaluate(
     ] = None,
     level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
     resamples: Annotated[int, typer.Option(help="Draws behind the intervals.")] = 1000,
+    raters: Raters = None,
+    exclude: Exclude = None,
     split: Split = "",
     seed: Seed = 0,
     json: Json = False,
@@ -54,7 +66,17 @@ def evaluate(
     """Compare predictions with the truth and the raters: Dice, IoU, confusion, consensus."""
     if output is not None:
         _require_writable(output, overwrite)
-    known = None if reference is None else opened(reference, split)
+    if reference is None and (raters or exclude):
+        raise InputError(
+            Fault(
+                "--raters and --exclude without --reference",
+                expected="a data set whose raters to choose from",
+                fix="name it: --reference DATA",
+            )
+        )
+    known = None
+    if reference is not None:
+        known = opened(reference, split, raters=raters, exclude=exclude)
     seeds = [opened(each, split if known is None else "") for each in predictions]
     if len(seeds) > 1:
         content, shown = _several(seeds, known, workers)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from multirater.cli.options import ALL_CORES, Json, Output, Overwrite, Workers
+from multirater.cli.data import opened
+from multirater.cli.options import ALL_CORES, Exclude, Json, Output, Overwrite, Raters, Workers
 from multirater.cli.tables import print_json, print_table
 from multirater.errors import Fault, InputError
 
@@ -48,6 +49,8 @@ def fuse(
     disputed_only: Annotated[
         bool, typer.Option("--disputed-only", help="staple: learn from disputed pixels only.")
     ] = False,
+    raters: Raters = None,
+    exclude: Exclude = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a stopped run.")] = False,
     scheduler: Annotated[
         str, typer.Option(help="Address of a Dask scheduler to run on.", show_default=False)
@@ -57,7 +60,6 @@ def fuse(
     json: Json = False,
 ) -> None:
     """Fuse the labels of every case into one, and describe each rater."""
-    import multirater
     from multirater.fuse.answer_table import fuse_table, is_answer_table
     from multirater.fuse.dataset import fuse_dataset
     from multirater.progress import say
@@ -76,17 +78,25 @@ def fuse(
 
         done = fuse_by_network(
             run,
-            multirater.read_dataset(data),
+            opened(data, raters=raters, exclude=exclude),
             output,
             probability=probability,
             resume=resume,
             overwrite=overwrite,
         )
     elif is_answer_table(data):
-        done = fuse_table(data, output, method=method, options=options, overwrite=overwrite)
+        done = fuse_table(
+            data,
+            output,
+            method=method,
+            options=options,
+            raters=raters,
+            exclude=exclude,
+            overwrite=overwrite,
+        )
     else:
         done = fuse_dataset(
-            multirater.read_dataset(data),
+            opened(data, raters=raters, exclude=exclude),
             output,
             method=method,
             pooled=pooled,

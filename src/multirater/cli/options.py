@@ -19,6 +19,24 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Csv = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
 Workers = Annotated[int, typer.Option("--workers", "-j", min=1, help="Number of processes.")]
 Seed = Annotated[int, typer.Option("--seed", help="Same seed, same result.")]
+Raters = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--raters",
+        metavar="NAMES",
+        help="Use these raters only: names separated by commas, or group=NAME by raters.csv.",
+        show_default=False,
+    ),
+]
+Exclude = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--exclude",
+        metavar="NAME",
+        help="Leave this rater out; several by commas, or by repeating it.",
+        show_default=False,
+    ),
+]
 Split = Annotated[str, typer.Option("--split", help="Use the cases of this split only.")]
 
 ALL_CORES = os.cpu_count() or 1

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from multirater.cli.options import ALL_CORES, Overwrite, Seed, Workers
+from multirater.cli.options import ALL_CORES, Exclude, Overwrite, Raters, Seed, Workers
 from multirater.errors import Fault, InputError
 
 Subjects = Annotated[
@@ -32,6 +32,8 @@ def report(
         Path | None,
         typer.Option(help="Folder for figures of a paper, PNG and SVG.", show_default=False),
     ] = None,
+    raters: Raters = None,
+    exclude: Exclude = None,
     seed: Seed = 0,
     workers: Workers = ALL_CORES,
     overwrite: Overwrite = False,
@@ -45,6 +47,8 @@ def report(
             output,
             cases=_cases(cases),
             figures=figures,
+            raters=raters,
+            exclude=exclude,
             seed=seed,
             workers=workers,
             overwrite=overwrite,
@@ -55,13 +59,15 @@ def report(
 def view(
     path: Subjects,
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any free one.")] = 0,
+    raters: Raters = None,
+    exclude: Exclude = None,
     seed: Seed = 0,
     workers: Workers = ALL_CORES,
 ) -> None:
     """Serve the report on this machine only, with every case, reading images when looked at."""
     from multirater.report import serve_report
 
-    serve_report(path, port=port, seed=seed, workers=workers)
+    serve_report(path, port=port, raters=raters, exclude=exclude, seed=seed, workers=workers)
 
 
 def _cases(text: str) -> int | Literal["all"]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from multirater.cli.data import opened
-from multirater.cli.options import Output, Seed, Split
+from multirater.cli.options import Exclude, Output, Raters, Seed, Split
 from multirater.errors import Fault, InputError
 
 if TYPE_CHECKING:
@@ -161,6 +161,8 @@ def train(
     workers: Annotated[
         int, typer.Option(min=0, help="Processes that read.", rich_help_panel=_MACHINE)
     ] = 0,
+    raters: Raters = None,
+    exclude: Exclude = None,
     seed: Seed = 0,
 ) -> None:
     """Train a network on images with disagreeing labels; no truth is needed.
@@ -168,13 +170,12 @@ def train(
     The best epoch is chosen by the likelihood of held-out raters' labels. Killed at any moment, a
     run goes on with --resume RUN.
     """
-    import multirater
     from multirater.training import TrainConfig
     from multirater.training import resume as go_on
     from multirater.training import train as begin
     from multirater.training.options import given_options
 
-    dataset = multirater.read_dataset(data)
+    dataset = opened(data, raters=raters, exclude=exclude)
     if (output is None) == (resume is None):
         raise InputError(Fault("either -o RUN or --resume RUN is needed", expected="one of them"))
     if resume is not None:

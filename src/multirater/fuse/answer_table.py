@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,8 @@ from multirater.io import read_dataset
 from multirater.io.atomic import replacing
 from multirater.io.manifest import FILE_NAME
 from multirater.io.origin import write_origin
+from multirater.io.rater_info import read_rater_info
+from multirater.rater_choice import chosen_names
 from multirater.types import Classes, Dataset, LabelClass
 
 
@@ -42,9 +44,11 @@ def fuse_table(
     *,
     method: str,
     options: Mapping[str, Any] | None = None,
+    raters: Iterable[str] | None = None,
+    exclude: Iterable[str] | None = None,
     overwrite: bool = False,
 ) -> FusedDataset:
-    """Fuse a CSV with the columns task, rater and label.
+    """Fuse a CSV with the columns task, rater and label; of all raters, or of some.
 
     Writes `labels.csv` (task, label and the probability of every class), `raters.csv` and
     `fusion.json`.
@@ -60,18 +64,31 @@ def fuse_table(
                     "already exists", fix="choose another folder or --overwrite", file=str(folder)
                 )
             )
-    frame = _read(path)
+    frame = _of_raters(_read(path), path, raters, exclude)
     result = method_named(method)(frame, **(options or {}))
-    raters = rater_table_of_tasks(result.counts, result.raters, result.classes)
+    described = rater_table_of_tasks(result.counts, result.raters, result.classes)
     labels = result.probability.add_prefix("P(").add_suffix(")")
     labels.insert(0, "label", result.label)
-    for table, name in ((labels, "labels.csv"), (raters, "raters.csv")):
+    for table, name in ((labels, "labels.csv"), (described, "raters.csv")):
         with replacing(folder / name, overwrite=overwrite) as temporary:
             table.to_csv(temporary)
-    done = FusedDataset(folder, raters, labels, tuple(result.identifiability.messages()))
+    done = FusedDataset(folder, described, labels, tuple(result.identifiability.messages()))
     write_settings(folder, {"method": method, "options": dict(options or {})}, done.messages)
     write_origin(folder, path)
     return done
+
+
+def _of_raters(
+    frame: pd.DataFrame, path: Path, raters: Iterable[str] | None, exclude: Iterable[str] | None
+) -> pd.DataFrame:
+    """Return the answers of some raters, by name; all of them when nobody was chosen."""
+    if not raters and not exclude:
+        return frame
+    columns = long_columns(frame)
+    assert columns is not None
+    names = frame[columns[1]].astype(str)
+    kept = chosen_names(list(names.unique()), read_rater_info(path.parent), raters, exclude)
+    return frame[names.isin(kept)]
 
 
 def read_fused_answers(folder: Path, method: str) -> Dataset:

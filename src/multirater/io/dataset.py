@@ -24,6 +24,7 @@ from multirater.io.folders import discover_rows, is_folder_layout
 from multirater.io.formats import image_shape, read_image
 from multirater.io.labels import read_label
 from multirater.io.manifest import Row
+from multirater.io.rater_info import RaterInfo, read_rater_info
 from multirater.io.table_check import Files, Kind, kind_of_labels, table_faults
 from multirater.progress import track
 from multirater.types import (
@@ -84,8 +85,10 @@ def read_dataset(
         rows = _rows_of_frame(path)
         folder, origin = Path(root or "."), "the table"
     in_classes: list[Fault] = []
-    if classes is None and (root is not None or isinstance(path, str | Path)):
+    has_folder = root is not None or isinstance(path, str | Path)
+    if classes is None and has_folder:
         classes = _classes_beside(folder, in_classes)
+    raters = _raters_beside(folder, faults) if has_folder else {}
     if not rows and not faults:
         raise InputError(
             Fault(
@@ -96,14 +99,14 @@ def read_dataset(
             )
         )
     files = Files(folder)
-    table_of_features = _features(rows, files) if root or isinstance(path, str | Path) else None
+    table_of_features = _features(rows, files) if has_folder else None
     kind = "classes" if table_of_features else kind_of_labels(rows, files)
     if kind == "classes":
         rows, classes = _class_labels(rows, classes, faults)
     in_order, found = table_faults(rows, files, kind)
     faults += [*in_classes, *found]
     if not faults:
-        made = _made(rows, files, kind, classes)
+        made = replace(_made(rows, files, kind, classes), rater_info=raters)
         if table_of_features is None:
             return made
         vectors = read_features(table_of_features, [case.name for case in made])
@@ -200,6 +203,14 @@ def _classes_beside(folder: Path, faults: list[Fault]) -> Classes | None:
     except InputError as error:
         faults += error.faults
         return None
+
+
+def _raters_beside(folder: Path, faults: list[Fault]) -> RaterInfo:
+    try:
+        return read_rater_info(folder)
+    except InputError as error:
+        faults += error.faults
+        return {}
 
 
 def _class_labels(

@@ -1,4 +1,4 @@
-"""Write a data set: files in folders, `manifest.csv` and `classes.csv`."""
+"""Write a data set: files in folders, `manifest.csv`, `classes.csv` and `raters.csv`."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from multirater.io.labels import write_label
 from multirater.io.manifest import Row
 from multirater.io.naming import file_names
 from multirater.io.new_folder import new_folder
+from multirater.io.rater_info import write_rater_info
 from multirater.io.suffixes import WRITABLE, suffix_of
 from multirater.progress import track
 from multirater.types import MISSING, Case, Classes, Dataset, Image, LabelClass, LabelMap
@@ -78,6 +79,7 @@ def write_dataset(
         if faults:
             raise InputError(faults)
         write_dataset_tables(temporary, rows, writer.classes())
+        write_rater_info(dataset.rater_info, temporary)
     return target / manifest.FILE_NAME
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
@@ -16,6 +16,7 @@ from multirater.errors import MultiraterWarning
 from multirater.fuse import majority_vote
 from multirater.fuse.identifiability import Identifiability
 from multirater.io.survey import Survey, survey
+from multirater.rater_choice import choose_raters
 from multirater.report.models import Measured, measure_results
 from multirater.report.raters import RaterFacts, describe_raters
 from multirater.report.reference import Reference, choose_reference
@@ -82,16 +83,26 @@ class Contents:
         return None if np.isnan(value) else value
 
 
-def gather(paths: Sequence[str | Path], *, seed: int = 0, workers: int = 1) -> Contents:
+def gather(
+    paths: Sequence[str | Path],
+    *,
+    raters: Iterable[str] | None = None,
+    exclude: Iterable[str] | None = None,
+    seed: int = 0,
+    workers: int = 1,
+) -> Contents:
     """Read and measure everything that a report on these paths says.
 
     Args:
         paths: as in `write_report`.
+        raters: whom to report on, as in `choose_raters`; everybody when not given.
+        exclude: whom to leave out.
         seed: of the draws behind intervals.
         workers: number of processes.
     """
     opened = read_subject(paths)
-    found = survey(opened.dataset, workers=workers)
+    dataset = choose_raters(opened.dataset, raters, exclude=exclude)
+    found = survey(dataset, workers=workers)
     subject = replace(opened, dataset=found.dataset)
     reference = choose_reference(subject, len(found.classes))
     tallies = tally_cases(found, reference, workers=workers)

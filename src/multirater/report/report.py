@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -26,6 +26,8 @@ def write_report(
     *,
     cases: int | Literal["all"] = MOST_CASES,
     figures: str | Path | None = None,
+    raters: Iterable[str] | None = None,
+    exclude: Iterable[str] | None = None,
     seed: int = 0,
     workers: int = 1,
     overwrite: bool = False,
@@ -39,6 +41,8 @@ def write_report(
         cases: how many cases the page holds at most; `all` makes a folder of the same name without
             `.html`, with the page in `index.html` and every case in a file of its own.
         figures: folder for figures of a paper, as PNG and SVG; none when not given.
+        raters: whom to report on, as in `choose_raters`; everybody when not given.
+        exclude: whom to leave out.
         seed: of the draws behind intervals.
         workers: number of processes that read.
         overwrite: replace an earlier report.
@@ -62,7 +66,7 @@ def write_report(
     if cases == "all":
         target = target.with_suffix("") / "index.html"
     _require_writable(target, cases, overwrite)
-    contents = gather(_as_list(paths), seed=seed, workers=workers)
+    contents = gather(_as_list(paths), raters=raters, exclude=exclude, seed=seed, workers=workers)
     if figures is not None:
         from multirater.report.figures import write_figures
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -56,20 +56,29 @@ class _Shelf:
 
 
 def make_server(
-    paths: Sequence[str | Path], *, port: int = 0, seed: int = 0, workers: int = 1
+    paths: Sequence[str | Path],
+    *,
+    port: int = 0,
+    raters: Iterable[str] | None = None,
+    exclude: Iterable[str] | None = None,
+    seed: int = 0,
+    workers: int = 1,
 ) -> ThreadingHTTPServer:
     """Gather a report and make a server for it that listens on this machine only.
 
     Args:
         paths: as in `write_report`.
         port: to listen on; any free one when 0.
+        raters: as in `write_report`.
+        exclude: the same.
         seed: of the draws behind intervals.
         workers: number of processes that read.
 
     Returns:
         The server; `serve_forever()` starts it.
     """
-    page = make_page(gather(paths, seed=seed, workers=workers), cases="all")
+    contents = gather(paths, raters=raters, exclude=exclude, seed=seed, workers=workers)
+    page = make_page(contents, cases="all")
     shelf = _Shelf(page, "".join(page.pieces()))
     try:
         server = ThreadingHTTPServer((LOOPBACK, port), _handler(shelf))
@@ -82,18 +91,28 @@ def make_server(
 
 
 def serve_report(
-    paths: str | Path | Sequence[str | Path], *, port: int = 0, seed: int = 0, workers: int = 1
+    paths: str | Path | Sequence[str | Path],
+    *,
+    port: int = 0,
+    raters: Iterable[str] | None = None,
+    exclude: Iterable[str] | None = None,
+    seed: int = 0,
+    workers: int = 1,
 ) -> None:
     """Serve a report until interrupted; images are read when they are looked at.
 
     Args:
         paths: as in `write_report`.
         port: to listen on; any free one when 0.
+        raters: as in `write_report`.
+        exclude: the same.
         seed: of the draws behind intervals.
         workers: number of processes that read.
     """
     listed = [paths] if isinstance(paths, str | Path) else list(paths)
-    server = make_server(listed, port=port, seed=seed, workers=workers)
+    server = make_server(
+        listed, port=port, raters=raters, exclude=exclude, seed=seed, workers=workers
+    )
     say("the page is served on this machine only; stop it with Ctrl-C")
     print(f"http://{LOOPBACK}:{server.server_address[1]}/", flush=True)
     try:

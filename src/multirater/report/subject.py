@@ -7,7 +7,7 @@ of predictions; results say themselves where their data set is (`origin.json`).
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -19,6 +19,7 @@ from multirater.fuse.answer_table import is_answer_table, read_answers, read_fus
 from multirater.io import read_dataset
 from multirater.io.manifest import FILE_NAME as MANIFEST
 from multirater.io.origin import read_origin
+from multirater.rater_choice import choose_raters
 from multirater.types import Dataset
 
 Kind = Literal["data set", "fusion", "run", "predictions"]
@@ -165,7 +166,9 @@ def _dataset_of(found: _Found) -> Dataset:
             dataset = _open(place)
             named = {case.name for result in found.results for case in result.dataset}
             kept = tuple(case for case in dataset if case.name in named or not named)
-            return replace(dataset, cases=kept)
+            made_of = _raters_behind(path for path, _ in found.origins)
+            chosen = [rater for rater in dataset.raters if rater in made_of]
+            return choose_raters(replace(dataset, cases=kept), chosen)
     if found.kinds[0] == "predictions":
         own = found.results[0].dataset
         return replace(own, cases=tuple(replace(c, labels={}) for c in own), raters=())
@@ -180,6 +183,13 @@ def _dataset_of(found: _Found) -> Dataset:
             file=str(path),
         )
     )
+
+
+def _raters_behind(results: Iterable[Path]) -> set[str]:
+    """Return whose labels results were made of: some may have been left out."""
+    tables = [path / "raters.csv" for path in results]
+    read = [pd.read_csv(table, dtype=str) for table in tables if table.is_file()]
+    return {str(rater) for table in read if "rater" in table for rater in table["rater"]}
 
 
 def _open(path: Path) -> Dataset:
