@@ -1,4 +1,4 @@
-"""What is in a data set: cases, raters, who labelled what, class frequencies, disagreement."""
+"""What is in a data set: cases, raters, who labelled what, disagreement, and what is odd."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from multirater.io.grid import is_default
 from multirater.io.survey import CaseSurvey, Survey, survey
+from multirater.sanity import study_findings
+from multirater.sanity.facts import class_counts
+from multirater.trust import Finding
 from multirater.types import MISSING, Dataset, Geometry
 
 
@@ -20,14 +22,17 @@ class Info:
 
     Attributes:
         summary: single facts by name.
-        raters: one row per rater: cases labelled, and the share of each class in what they drew.
+        raters: one row per rater: what `raters.csv` says, cases labelled, and the share of each
+            class in what they drew.
         cases: one row per case: size, raters, and the share of pixels they disagree on, among
             those that two or more of them labelled.
+        findings: what is odd about the study, gravest first, see `sanity`.
     """
 
     summary: dict[str, object]
     raters: pd.DataFrame
     cases: pd.DataFrame
+    findings: tuple[Finding, ...] = ()
 
 
 def info(dataset: Dataset | Survey, *, workers: int = 1) -> Info:
@@ -42,7 +47,7 @@ def info(dataset: Dataset | Survey, *, workers: int = 1) -> Info:
     """
     found = survey(dataset, workers=workers) if isinstance(dataset, Dataset) else dataset
     cases = _cases(found)
-    return Info(_summary(found, cases), _raters(found), cases)
+    return Info(_summary(found, cases), _raters(found), cases, study_findings(found))
 
 
 def disagreement(case: CaseSurvey) -> float:
@@ -74,26 +79,18 @@ def _cases(found: Survey) -> pd.DataFrame:
 def _raters(found: Survey) -> pd.DataFrame:
     names = found.classes.names
     labelled = Counter(rater for case in found.dataset for rater in case.labels)
-    pixels = sum((_class_counts(case, len(names)) for case in found.cases), np.zeros((1, 1)))
+    pixels = sum((class_counts(case, len(names)) for case in found.cases), np.zeros((1, 1)))
+    about = list(dict.fromkeys(name for said in found.dataset.rater_info.values() for name in said))
+    about = [name for name in about if name not in ("rater", "cases", *names)]
     rows = []
     for number, rater in enumerate(found.dataset.raters):
         total = pixels[number].sum()
         share = pixels[number] / total if total else np.full(len(names), np.nan)
-        rows.append(
-            {"rater": rater, "cases": labelled[rater], **dict(zip(names, share, strict=True))}
-        )
-    columns = ["rater", "cases", *names]
+        said = found.dataset.rater_info.get(rater, {})
+        row = {"rater": rater, **{name: said.get(name, "") for name in about}}
+        rows.append(row | {"cases": labelled[rater], **dict(zip(names, share, strict=True))})
+    columns = ["rater", *about, "cases", *names]
     return pd.DataFrame(rows, columns=columns).set_index("rater")
-
-
-def _class_counts(case: CaseSurvey, n_classes: int) -> NDArray[np.float64]:
-    """Pixels per rater and class, (n_raters, n_classes)."""
-    n_raters = case.rows.shape[1]
-    counts = np.zeros((n_raters, n_classes))
-    for rater, labels in enumerate(case.rows.T):
-        known = labels != MISSING
-        counts[rater] = np.bincount(labels[known], weights=case.counts[known], minlength=n_classes)
-    return counts
 
 
 def _summary(found: Survey, cases: pd.DataFrame) -> dict[str, object]:

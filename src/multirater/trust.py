@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 Level: TypeAlias = Literal["good", "caution", "problem"]
@@ -14,10 +14,25 @@ LEVELS: tuple[Level, ...] = ("problem", "caution", "good")
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that speaks for or against a result."""
+    """One thing that speaks for or against a result, or against the study behind it.
+
+    Attributes:
+        level: how grave it is.
+        text: what was found, in a sentence.
+        code: its kind, the same whatever the numbers, such as `reversed`.
+        numbers: what it rests on, by name.
+        cases: where it was found.
+        raters: whom it is about.
+        fix: what to do.
+    """
 
     level: Level
     text: str
+    code: str = ""
+    numbers: Mapping[str, float] = field(default_factory=dict, hash=False)
+    cases: tuple[str, ...] = ()
+    raters: tuple[str, ...] = ()
+    fix: str = ""
 
 
 def gravest_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -68,6 +68,24 @@ def test_info_as_text_and_json(digits_folder):
     assert [rater["rater"] for rater in content["raters"]][:2] == ["good", "over"]
 
 
+def test_info_says_what_is_odd_with_cases_and_what_to_do(tmp_path):
+    drawn = np.ones((4, 2, 12, 12), dtype=int)
+    drawn[:, :, 3:8, 4:9] = 0
+    drawn[:, 1, 8, 4] = 0
+    write_dataset(dataset_from_arrays(drawn), tmp_path / "study")
+    status, text, _ = run("info", tmp_path / "study", "-q")
+    assert status == 0
+    assert "problem: masks look reversed" in text
+    assert "cases: 0, 1, 2, 3" in text
+    (finding,) = json.loads(run("info", tmp_path / "study", "--json", "-q")[1])["findings"]
+    assert finding["code"] == "reversed"
+    assert finding["cases"] == ["0", "1", "2", "3"]
+    target = tmp_path / "fused"
+    status, _, errors = run("fuse", tmp_path / "study", "--method", "majority-vote", "-o", target)
+    assert status == 0
+    assert "problem: masks look reversed" in errors
+
+
 def test_agreement_as_table_csv_and_json(digits_folder):
     assert "Krippendorff" in run("agreement", digits_folder, "-q")[1]
     _, output, _ = run("agreement", digits_folder, "--csv", "-q", "--resamples", "20")

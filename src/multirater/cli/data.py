@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -21,7 +22,7 @@ from multirater.cli.options import (
     Split,
     Workers,
 )
-from multirater.cli.tables import print_facts, print_json, print_table
+from multirater.cli.tables import print_facts, print_findings, print_json, print_table
 from multirater.errors import Fault, InputError
 
 if TYPE_CHECKING:
@@ -35,14 +36,17 @@ def info(
     json: Json = False,
     workers: Workers = ALL_CORES,
 ) -> None:
-    """Show what is in a data set: cases, raters, who labelled what, classes, disagreement."""
+    """Show what is in a data set: cases, raters, who labelled what, and what is odd about it."""
     import multirater
 
     found = multirater.info(opened(data, raters=raters, exclude=exclude), workers=workers)
     if json:
-        print_json({"summary": found.summary, "raters": found.raters, "cases": found.cases})
+        findings = [asdict(finding) for finding in found.findings]
+        tables = {"raters": found.raters, "cases": found.cases}
+        print_json({"summary": found.summary, "findings": findings, **tables})
         return
     print_facts(found.summary)
+    print_findings(found.findings)
     if len(found.raters):
         print_table(found.raters, "Raters: cases labelled, and share of each class")
     worst = found.cases.sort_values("disagreement", ascending=False).head(10)

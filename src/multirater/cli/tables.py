@@ -5,11 +5,16 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from multirater.trust import Finding
+
+_MOST_CASES = 8
+"""Cases that are named of a finding."""
 
 
 def print_table(frame: pd.DataFrame, title: str) -> None:
@@ -37,6 +42,19 @@ def print_facts(facts: Mapping[str, object]) -> None:
     width = max(len(name) for name in facts)
     for name, value in facts.items():
         print(f"{name:<{width}}  {_cell(value)}")
+
+
+def print_findings(findings: Sequence[Finding]) -> None:
+    """Print what is odd about a study: each with its cases and what to do."""
+    print("\nFindings" if findings else "findings  none: nothing looks odd")
+    for finding in findings:
+        print(f"  {finding.level}: {finding.text}")
+        if finding.cases:
+            named = ", ".join(finding.cases[:_MOST_CASES])
+            more = f", and {len(finding.cases) - _MOST_CASES} more (--json has all)"
+            print(f"    cases: {named}{more if len(finding.cases) > _MOST_CASES else ''}")
+        print(f"    to do: {finding.fix}")
+    print()
 
 
 def print_json(content: Any) -> None:

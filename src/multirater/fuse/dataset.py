@@ -21,6 +21,7 @@ from multirater.fuse.methods import NEEDS_SPACE, method_named, require_options
 from multirater.io.origin import write_origin
 from multirater.io.survey import survey
 from multirater.progress import say
+from multirater.sanity import say_findings
 from multirater.types import Dataset
 
 
@@ -75,6 +76,7 @@ def fuse_dataset(
     }
     prepare(target, settings, resume=resume, overwrite=overwrite)
     found = survey(dataset, workers=workers)
+    say_findings(found)
     if not any(case.labels for case in dataset):
         raise InputError(
             Fault("no case has a label", expected="labels to fuse; coarse drawings do not count")

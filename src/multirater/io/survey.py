@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
 from multirater.io.case_files import CaseFiles, read_case_files
+from multirater.io.drawn_facts import DrawnFacts, drawn_facts
 from multirater.io.label_values import CHANNELS, CHANNELS_WITHOUT_BACKGROUND, FOREGROUND
 from multirater.parallel import map_parallel
 from multirater.patterns import encode_patterns
@@ -35,6 +36,7 @@ class CaseSurvey:
         counts: (n_patterns,), pixels that carry each row.
         rules: how label files were understood.
         highest: largest class index in labels, truth and drawings, -1 without any.
+        drawn: what the labels look like; None for a case with faults.
     """
 
     name: str
@@ -47,6 +49,7 @@ class CaseSurvey:
     counts: NDArray[np.int64]
     rules: tuple[str, ...]
     highest: int
+    drawn: DrawnFacts | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,6 +123,7 @@ def survey_case(case: Case, raters: Sequence[str]) -> CaseSurvey:
         counts=patterns[1],
         rules=tuple(sorted({label.rule for label in read})),
         highest=max((int(label.array.max(initial=MISSING)) for label in read), default=MISSING),
+        drawn=None if files.faults else drawn_facts(files.labels, files.truth, raters),
     )
 
 
@@ -134,6 +138,9 @@ def _patterns(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     if not labels:
         return _no_patterns(len(raters))
+    if not space:  # one class per rater: a single pattern
+        row = [int(labels[r].array) if r in labels else MISSING for r in raters]
+        return np.array([row], dtype=np.int64), np.ones(1, dtype=np.int64)
     absent = np.broadcast_to(np.int16(MISSING), space)
     found = encode_patterns([labels[r].array if r in labels else absent for r in raters])
     return found.rows, found.counts

@@ -36,6 +36,7 @@ from multirater.io.origin import write_origin
 from multirater.io.survey import Survey, survey
 from multirater.io.table_check import Kind
 from multirater.nn.rater_network import RaterNetwork
+from multirater.sanity import say_findings
 from multirater.training.callbacks import BestEpoch, Curves, StopEarly, StopWhenDiverged
 from multirater.training.class_balance import balanced_weights
 from multirater.training.config import TrainConfig, read_config, settled, write_config
@@ -138,6 +139,7 @@ def train(dataset: Dataset, folder: str | Path, config: TrainConfig | None = Non
         )
     found = survey(dataset, workers=1)
     if is_first:
+        say_findings(found)
         target.mkdir(parents=True, exist_ok=True)
         write_config(keep_backbone(config, target), target / CONFIG)
         write_origin(target, dataset.folder)
