@@ -109,3 +109,28 @@ def test_brain_growth_raters_agree_pairwise_as_stated(shared_data):
     pairs = multirater.agreement(data, n_resamples=10).pairs["Dice"]
     assert round(pairs.min(), 2) == 0.82
     assert round(pairs.max(), 2) == 0.90
+
+
+def test_pairs_of_empty_masks_are_counted_apart(masks):
+    data = multirater.dataset_from_arrays(masks)
+    with_empty = np.concatenate([masks, np.zeros((4, 3, 16, 16), dtype=int)])
+    with_empty[6, 0, 3:5] = 1  # one rater sees something there
+    before, after = (
+        multirater.agreement(each) for each in (data, multirater.dataset_from_arrays(with_empty))
+    )
+    pairs = after.pairs.set_index(["rater a", "rater b"])
+    assert pairs.loc[("rater 2", "rater 3"), "empty"] == 4
+    assert pairs.loc[("rater 1", "rater 2"), "empty"] == 3
+    same = before.pairs.set_index(["rater a", "rater b"])
+    assert pairs.loc[("rater 2", "rater 3"), "Dice"] == same.loc[("rater 2", "rater 3"), "Dice"]
+    assert "10 pairs" in after.notes[0]
+    assert before.notes == ()
+
+
+def test_two_raters_who_never_draw_have_no_dice():
+    labels = np.zeros((3, 3, 6, 6), dtype=int)
+    labels[:, 2, 1:3] = 1
+    found = multirater.agreement(multirater.dataset_from_arrays(labels))
+    pairs = found.pairs.set_index(["rater a", "rater b"])
+    assert np.isnan(pairs.loc[("rater 1", "rater 2"), "Dice"])
+    assert pairs.loc[("rater 1", "rater 3"), "Dice"] == 0

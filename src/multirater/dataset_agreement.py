@@ -1,9 +1,9 @@
-"""How far the raters of a data set agree: overlaps and chance-corrected coefficients."""
+"""How far the raters of a data set agree: overlaps, coefficients, groups and sizes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal, TypeAlias
 
@@ -12,8 +12,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from multirater import metrics
+from multirater.dataset_groups import group_agreement
+from multirater.dataset_sizes import compare_sizes
 from multirater.errors import Fault, InputError
 from multirater.io.survey import Survey, survey
+from multirater.metrics.known import mean_of_known
 from multirater.metrics.overlap import Overlap
 from multirater.progress import track
 from multirater.types import MISSING, Dataset
@@ -31,13 +34,22 @@ class Agreement:
         coefficients: one row per measure and class (`all`, or one class against the rest), with
             columns `value`, `low` and `high`, the ends of the interval.
         pairs: one row per two raters: mean Dice and IoU over the cases both labelled (masks only),
-            Cohen's kappa over all their pixels, and the number of cases.
+            Cohen's kappa over all their pixels, the number of cases, and of how many both drew
+            nothing (`empty`): those are in no mean of Dice and IoU.
         level: of the intervals.
+        groups: agreement within and between groups of raters (`raters.csv`), see `dataset_groups`;
+            empty without groups, as for class labels without.
+        sizes: areas or volumes of every two raters, and of raters and truth, with bias and limits
+            of agreement, see `dataset_sizes`; empty for class labels.
+        notes: what to keep in mind.
     """
 
     coefficients: pd.DataFrame
     pairs: pd.DataFrame
     level: float
+    groups: pd.DataFrame = field(default_factory=pd.DataFrame)
+    sizes: pd.DataFrame = field(default_factory=pd.DataFrame)
+    notes: tuple[str, ...] = ()
 
 
 def agreement(
@@ -51,9 +63,10 @@ def agreement(
 ) -> Agreement:
     """Measure how far raters agree, over all classes and for each class against the rest.
 
-    Dice and IoU are computed per case and pair of raters and averaged; the coefficients are
-    computed over all pixels. Intervals come from drawing whole cases again, because the pixels of
-    one image are not independent; with a single case there is none.
+    Dice and IoU are computed per case and pair of raters and averaged; two raters who both drew
+    nothing are counted apart and are in no mean. The coefficients are computed over all pixels.
+    Intervals come from drawing whole cases again, because the pixels of one image are not
+    independent; with a single case there is none.
 
     Args:
         dataset: as opened by `read_dataset`, or its survey.
@@ -82,11 +95,22 @@ def agreement(
         # With the number of categories given, a draw of cases without one of them still counts it.
         "Gwet AC1": partial(metrics.gwet_ac1, n_classes=len(found.classes)),
     }
-    estimates = _overlaps(found, draws) if found.dataset.kind == "masks" else {}
+    scores: dict[str, NDArray[np.float64]] = {}
+    if found.dataset.kind == "masks":
+        scores = {name: np.stack(_pair_scores(found, each)) for name, each in _OVERLAPS.items()}
+    estimates = _overlaps(found, scores, draws) if scores else {}
     for name, measure in track(measures.items(), "measuring agreement", len(measures)):
         estimates |= _coefficients(name, measure, pooled, found.classes.names, draws)
     several_cases = len(np.unique(pooled.cases)) > 1
-    return Agreement(_table(estimates, several_cases), _pairs(found, pooled), level)
+    pairs = _pairs(found, pooled, scores)
+    return Agreement(
+        _table(estimates, several_cases),
+        pairs,
+        level,
+        group_agreement(found, scores.get("Dice"), draws),
+        compare_sizes(found, level=level) if scores else pd.DataFrame(),
+        _notes(pairs),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +157,9 @@ def _coefficients(
     return estimates
 
 
-def _overlaps(found: Survey, draws: dict[str, Any]) -> Estimates:
+def _overlaps(
+    found: Survey, scores: dict[str, NDArray[np.float64]], draws: dict[str, Any]
+) -> Estimates:
     names = found.classes.names
     foregrounds: dict[str, int | None] = {"all": None}
     if len(names) > 2:
@@ -141,7 +167,10 @@ def _overlaps(found: Survey, draws: dict[str, Any]) -> Estimates:
     estimates: Estimates = {}
     for measure, score in _OVERLAPS.items():
         for label, foreground in foregrounds.items():
-            means = [_mean_of_pairs(each) for each in _pair_scores(found, score, foreground)]
+            of_class = scores[measure]
+            if foreground is not None:
+                of_class = np.stack(_pair_scores(found, score, foreground))
+            means = [_mean_of_pairs(each) for each in of_class]
             estimates[f"mean {measure} of pairs", label] = metrics.case_interval(
                 float, means, **draws
             )
@@ -154,7 +183,7 @@ def _pair_scores(
     """Scores (n_raters, n_raters) of every case that has labels."""
     return [
         metrics.pairwise_scores(
-            case.rows.T, score=score, foreground=foreground, weights=case.counts
+            case.rows.T, score=score, foreground=foreground, weights=case.counts, empty=np.nan
         )
         for case in found.cases
         if len(case.rows)
@@ -182,20 +211,32 @@ def _table(estimates: Estimates, several_cases: bool) -> pd.DataFrame:
     return pd.DataFrame(rows).set_index(["measure", "class"])
 
 
-def _pairs(found: Survey, pooled: _Pooled) -> pd.DataFrame:
+def _pairs(found: Survey, pooled: _Pooled, scores: dict[str, NDArray[np.float64]]) -> pd.DataFrame:
     """Compare every two raters who share a case."""
     raters = found.dataset.raters
-    scores = {
-        name: np.stack(_pair_scores(found, score))
-        for name, score in (_OVERLAPS.items() if found.dataset.kind == "masks" else ())
-    }
     drawn = np.stack([(case.rows != MISSING).any(0) for case in found.cases]).astype(int)
     shared = drawn.T @ drawn
+    size = np.stack([(case.rows > 0).any(0) for case in found.cases])
+    nothing = drawn.astype(bool) & ~size
+    empty = nothing.T.astype(int) @ nothing.astype(int)
     rows = []
     for a, b in zip(*np.triu_indices(len(raters), k=1), strict=True):
         if shared[a, b]:
             row: dict[str, Any] = {"rater a": raters[a], "rater b": raters[b]}
-            row |= {name: float(np.nanmean(each[:, a, b])) for name, each in scores.items()}
+            row |= {name: float(mean_of_known(each[:, a, b], 0)) for name, each in scores.items()}
             kappa = metrics.cohen_kappa(pooled.labels[a], pooled.labels[b], weights=pooled.weights)
-            rows.append(row | {"Cohen kappa": kappa, "cases": int(shared[a, b])})
-    return pd.DataFrame(rows, columns=["rater a", "rater b", *scores, "Cohen kappa", "cases"])
+            row |= {"Cohen kappa": kappa, "cases": int(shared[a, b])}
+            rows.append(row | {"empty": int(empty[a, b])})
+    columns = ["rater a", "rater b", *scores, "Cohen kappa", "cases"]
+    return pd.DataFrame(rows, columns=[*columns, "empty"] if scores else columns)
+
+
+def _notes(pairs: pd.DataFrame) -> tuple[str, ...]:
+    n_empty = int(pairs["empty"].sum()) if "empty" in pairs else 0
+    if not n_empty:
+        return ()
+    n_all = int(pairs["cases"].sum())
+    return (
+        f"{counted(n_empty, 'pair')} of masks of one case, of {n_all:,}, are both empty: they "
+        "agree that there is nothing, and count in no mean of Dice and IoU",
+    )

@@ -42,7 +42,7 @@ def test_tables_for_people(digits_folder, fused):
 def test_csv_and_json_hold_the_same_scores(digits_folder, fused):
     expected = evaluate(fused / "staple", digits_folder, n_resamples=10)
     text = run(fused / "staple", "--reference", digits_folder, "--csv").stdout
-    assert text.splitlines()[0] == "measure,class,value,low,high,n_cases"
+    assert text.splitlines()[0] == "measure,class,value,low,high,n_cases,n_empty"
     assert text == expected.scores.to_csv()
     content = json.loads(run(fused / "staple", "--reference", digits_folder, "--json").stdout)
     assert content["scores"][0]["value"] == expected.scores["value"].iloc[0]
@@ -84,7 +84,12 @@ def test_several_seeds_give_mean_and_deviation(digits_folder, fused):
     dice = [scores.loc[("Dice", "all"), "value"] for scores in found]
     assert row["mean"] == pytest.approx(sum(dice) / 2)
     assert row["std"] == pytest.approx(abs(dice[0] - dice[1]) / 2**0.5)
-    assert "over 2 predictions" in run(*folders).stdout
+    text = run(*folders).stdout
+    assert "over 2 predictions" in text
+    assert "Paired differences on common cases, with 95% intervals" in text
+    row = json.loads(done.stdout)["differences"][0]
+    assert (row["method a"], row["method b"]) == tuple(folder.name for folder in folders[:2])
+    assert row["difference"] == pytest.approx(dice[0] - dice[1])
 
 
 def test_faults_are_told_without_traceback(digits_folder, fused):

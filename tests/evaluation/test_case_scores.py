@@ -30,9 +30,13 @@ def test_overlaps_are_those_of_the_metrics(pair):
         ("Dice", metrics.dice_score, metrics.class_dice_scores),
         ("IoU", metrics.iou_score, metrics.class_iou_scores),
     ):
-        expected = [total(*pair), *of_class(*pair, 3)]
-        values = [found[measure, name] for name in ("all", *CLASSES)]
-        assert np.allclose(values, expected, equal_nan=True)
+        values = np.array([found[measure, name] for name in ("all", *CLASSES)])
+        both = [each[(pair[0] >= 0) & (pair[1] >= 0)] for each in pair]
+        drawn = [(both[0] == k) | (both[1] == k) for k in range(3)]
+        occurs = np.array([any(d.any() for d in drawn[1:]), *(d.any() for d in drawn)])
+        expected = np.array([total(*pair), *of_class(*pair, 3)])
+        assert np.allclose(values[occurs], expected[occurs])
+        assert np.isnan(values[~occurs]).all()  # an empty pair is no Dice of 1
 
 
 def test_overlaps_by_hand():
@@ -40,7 +44,7 @@ def test_overlaps_by_hand():
     assert found["Dice", "all"] == found["Dice", "edema"] == pytest.approx(2 / 3)
     assert found["Dice", "background"] == pytest.approx(0.8)
     assert found["IoU", "edema"] == pytest.approx(1 / 2)
-    assert found["Dice", "core"] == 1  # drawn nowhere, predicted nowhere
+    assert math.isnan(found["Dice", "core"])  # drawn nowhere, predicted nowhere
     assert found["mIoU", "all"] == pytest.approx((2 / 3 + 1 / 2) / 2)
 
 

@@ -304,7 +304,8 @@ def test_everything_becomes_json(noisy):
     found = quick(predicted, data, rater_predictions=guessed)
     content = plain({each.name: getattr(found, each.name) for each in fields(found)})
     assert content["scores"][0]["measure"] == "Dice"
-    assert set(content["scores"][0]) == {"measure", "class", "value", "low", "high", "n_cases"}
+    columns = {"measure", "class", "value", "low", "high", "n_cases", "n_empty"}
+    assert set(content["scores"][0]) == columns
     assert content["cases"][0]["case"] == "0"
     assert content["groups"][0]["group"] == "below"
     assert content["seed"] == 0
@@ -383,3 +384,34 @@ def test_methods_on_different_cases_are_told():
 def test_no_seeds_at_all():
     with pytest.raises(InputError, match="no predictions"):
         evaluate_many({"x": []}, dataset_from_arrays(labels([A])))
+
+
+def test_empty_pairs_are_counted_apart_and_said(rng):
+    truth = (rng.random((5, 8, 8)) < 0.4).astype(int)
+    truth[3:] = 0
+    drawn = truth.copy()
+    drawn[:3] ^= (rng.random((3, 8, 8)) < 0.1).astype(int)
+    drawn[4, 0] = 1  # something predicted where there is nothing: a mistake, not an empty pair
+    data = dataset_from_arrays(truth[:, None], truths=truth, raters=["anna"])
+    found = evaluate(dataset_from_arrays(drawn[:, None], raters=["net"]), data)
+    dice = found.scores.loc[("Dice", "all")]
+    expected = [metrics.dice_score(t, d) for t, d in zip(truth, drawn, strict=True)]
+    assert dice["value"] == pytest.approx(np.mean(expected[:3] + expected[4:]))
+    assert (dice["n_cases"], dice["n_empty"]) == (4, 1)
+    assert found.scores.loc[("Dice with raters", "all"), "n_empty"] == 1
+    assert any("1 case with nothing drawn and nothing predicted" in note for note in found.notes)
+
+
+def test_sizes_against_truth_and_raters(rng):
+    truth = (rng.random((6, 8, 8)) < 0.4).astype(int)
+    drawn = truth | (rng.random((6, 8, 8)) < 0.1)
+    raters = truth & (rng.random((6, 8, 8)) < 0.9)
+    data = dataset_from_arrays(raters[:, None], truths=truth, raters=["anna"], spacing=(2.0, 2.0))
+    network = dataset_from_arrays(drawn[:, None], raters=["net"], spacing=(2.0, 2.0))
+    sizes = evaluate(network, data).sizes.set_index("against")
+    predicted = drawn.sum((1, 2)) * 4.0
+    for who, known in {"(truth)": truth, "anna": raters}.items():
+        expected = metrics.bland_altman(predicted, known.sum((1, 2)) * 4.0)
+        assert sizes.loc[who, "bias"] == pytest.approx(expected.bias)
+        assert sizes.loc[who, "upper"] == pytest.approx(expected.upper)
+        assert sizes.loc[who, "unit"] == "mm²"

@@ -62,6 +62,8 @@ AGREEMENTS = [
 ]
 
 NOT_COMPARED_WITH_A_BEST_VALUE = {
+    "BlandAltman",
+    "bland_altman",  # signed, in test_bland_altman
     "outline_offsets",  # signed: neither up nor down is better
     "Estimate",
     "calibration_error",  # of probabilities, in test_calibration

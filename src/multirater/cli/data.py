@@ -24,9 +24,17 @@ from multirater.cli.options import (
 )
 from multirater.cli.tables import print_facts, print_findings, print_json, print_table
 from multirater.errors import Fault, InputError
+from multirater.progress import say
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from multirater.types import Dataset
+
+_MOST_ROWS = 40
+"""Pairs of raters that are shown on a screen."""
+
+_SIZES = "Sizes: bias is a minus b, 95% of differences lie from lower to upper (Bland-Altman)"
 
 
 def info(
@@ -82,12 +90,28 @@ def agreement(
         workers=workers,
     )
     if json:
-        print_json({"level": found.level, "all": found.coefficients, "pairs": found.pairs})
+        tables = {"groups": found.groups, "sizes": found.sizes}
+        whole = {"level": found.level, "all": found.coefficients, "pairs": found.pairs, **tables}
+        print_json(whole | {"notes": found.notes})
     elif csv:
         found.coefficients.to_csv(sys.stdout)
     else:
         print_table(found.coefficients, f"Agreement, with {level:.0%} intervals")
-        print_table(found.pairs, "Every two raters")
+        print_table(found.pairs.head(_MOST_ROWS), "Every two raters")
+        if len(found.groups):
+            print_table(found.groups, "Within and between groups of raters (raters.csv)")
+        if len(found.sizes):
+            print_table(_shown_sizes(found.sizes), _SIZES)
+        if max(len(found.pairs), len(found.sizes)) > _MOST_ROWS:
+            say(f"note: the first {_MOST_ROWS} pairs are shown; --json has all")
+        for note in found.notes:
+            say(f"note: {note}")
+
+
+def _shown_sizes(sizes: pd.DataFrame) -> pd.DataFrame:
+    """Return the columns of sizes that fit a screen, ends beside their numbers."""
+    first = ["rater a", "rater b", "class", "cases", "mean a", "mean b", "bias"]
+    return sizes[[*first, "bias_low", "bias_high", "lower", "upper", "unit"]].head(_MOST_ROWS)
 
 
 def simulate(

@@ -33,11 +33,21 @@ if TYPE_CHECKING:
     """What machines get by name, and the tables people see with their titles."""
 
 
+_FIRST = (
+    *("Dice", "IoU", "accuracy", "Dice with majority vote", "accuracy with majority vote"),
+    *("Dice with raters", "accuracy with raters"),
+)
+"""Measures whose differences are shown; --json has all."""
+
+SIZES = "Sizes: bias is predicted minus theirs, 95% of differences from lower to upper"
+
+
 def evaluate(
     predictions: Annotated[
         list[Path],
         typer.Argument(
-            help="Folder written by predict or fuse; several (one per seed) give mean and std.",
+            help="Folder written by predict or fuse; several (methods, or one per seed) give mean, "
+            "std and paired differences.",
             show_default=False,
         ),
     ],
@@ -78,10 +88,11 @@ def evaluate(
     if reference is not None:
         known = opened(reference, split, raters=raters, exclude=exclude)
     seeds = [opened(each, split if known is None else "") for each in predictions]
+    draws: dict[str, Any] = {"level": level, "n_resamples": resamples, "seed": seed}
     if len(seeds) > 1:
-        content, shown = _several(seeds, known, workers)
+        named = dict(zip(_distinct(predictions), seeds, strict=True))
+        content, shown = _several(named, known, workers, draws)
     else:
-        draws: dict[str, Any] = {"level": level, "n_resamples": resamples, "seed": seed}
         content, shown = _one(seeds[0], known, workers, draws)
     if output is not None:
         _write(content, output, overwrite)
@@ -108,15 +119,43 @@ def _one(
         shown.append((_wide(found.raters), "Each rater"))
     if found.groups.drop(index="unknown")["n_cases"].any():
         shown.append((found.groups, "By consensus level"))
+    if len(found.sizes):
+        shown.append((_shown_sizes(found.sizes), SIZES))
     return {each.name: getattr(found, each.name) for each in fields(found)}, shown
 
 
-def _several(seeds: list[Dataset], known: Dataset | None, workers: int) -> Result:
-    from multirater.evaluation.scoring import evaluate_many
+def _several(
+    named: dict[str, Dataset], known: Dataset | None, workers: int, draws: dict[str, Any]
+) -> Result:
+    from multirater.evaluation.differences import paired_differences
+    from multirater.evaluation.scoring import evaluate, mean_over_seeds
 
-    table = evaluate_many({"predictions": seeds}, known, workers=workers).droplevel("method")
-    title = f"Mean and standard deviation over {len(seeds)} predictions"
-    return {"scores": table}, [(table, title)]
+    found = {
+        name: evaluate(each, known, workers=workers, n_resamples=1) for name, each in named.items()
+    }
+    table = mean_over_seeds({"predictions": list(found.values())}).droplevel("method")
+    differences = paired_differences(found, **draws)
+    first = [name for name in _FIRST if name in differences.index.get_level_values("measure")]
+    shown = differences[differences.index.get_level_values("measure").isin(first)]
+    tables = [(table, f"Mean and standard deviation over {len(found)} predictions")]
+    if len(shown):
+        title = f"Paired differences on common cases, with {draws['level']:.0%} intervals"
+        tables.append((shown, title))
+    return {"scores": table, "differences": differences}, tables
+
+
+def _distinct(paths: list[Path]) -> list[str]:
+    """Name predictions by their folders, with as much of the path as tells them apart."""
+    for depth in range(1, 4):
+        names = ["/".join(path.resolve().parts[-depth:]) for path in paths]
+        if len(set(names)) == len(names):
+            return names
+    return [f"{number}: {path}" for number, path in enumerate(paths, start=1)]
+
+
+def _shown_sizes(sizes: pd.DataFrame) -> pd.DataFrame:
+    first = ["against", "class", "n_cases", "mean predicted", "mean"]
+    return sizes[[*first, "bias", "bias_low", "bias_high", "lower", "upper", "unit"]]
 
 
 def _wide(raters: pd.DataFrame) -> pd.DataFrame:

@@ -16,7 +16,7 @@ from multirater.evaluation.consensus import consensus_level
 from multirater.evaluation.predictions import PredictedCase
 from multirater.evaluation.soft_scores import soft_scores
 from multirater.fuse import majority_vote
-from multirater.io.grid import is_default, size_text
+from multirater.io.grid import is_default, size_text, size_unit
 from multirater.metrics import confusion_counts, confusion_rms_error, energy_distance
 from multirater.metrics.calibration import log_loss_error
 from multirater.metrics.overlap import Overlap, mean_iou_of_counts, overlap_of_counts
@@ -32,6 +32,7 @@ VOTE, EACH, DRAWN = " with majority vote", " with raters", " of predicted raters
 DRAWN_BY_ONE = " of predicted rater"
 CM_RMSE = "CM RMSE"
 LOG_LOSS, CALIBRATION = "log loss", "calibration error"
+PREDICTION, TRUTH = "(prediction)", "(truth)"
 CONSENSUS, PREDICTED_CONSENSUS = "consensus", "predicted consensus"
 
 _BLOCK = 1 << 18
@@ -72,6 +73,9 @@ class CaseScores:
         raters: the same for each rater who labelled the case.
         counts: pixels [true, observed] of each rater, where the truth is known.
         cm_sums: sums over the same pixels of the predicted matrices' rows of the true class.
+        empty: measures and classes without a value because neither map holds the class.
+        sizes: pixels of each class by whom: the prediction, the truth and the raters.
+        unit: size of a pixel and its unit.
         faults: why the case could not be measured.
     """
 
@@ -80,7 +84,17 @@ class CaseScores:
     raters: dict[str, dict[Key, float]] = field(default_factory=dict)
     counts: dict[str, NDArray[Any]] = field(default_factory=dict)
     cm_sums: dict[str, NDArray[np.float64]] = field(default_factory=dict)
+    empty: set[Key] = field(default_factory=set)
+    sizes: dict[str, NDArray[np.int64]] = field(default_factory=dict)
+    unit: tuple[float, str] = (1.0, "px")
     faults: tuple[Fault, ...] = ()
+
+    def add(self, values: Mapping[Key, float]) -> None:
+        """Take in what was compared; among known values an unknown one stands for an empty pair."""
+        self.values.update(values)
+        unknown = {key for key, value in values.items() if math.isnan(value)}
+        if len(unknown) < len(values):
+            self.empty |= unknown
 
 
 def score_case(pair: tuple[Case, PredictedCase], job: ScoreJob) -> CaseScores:
@@ -107,14 +121,18 @@ def _score(case: Case, predicted: PredictedCase, job: ScoreJob) -> CaseScores:
     real = {rater: each.array for rater, each in labels.items()}
     guessed = {rater: each.array for rater, each in drawn.items()}
     found = CaseScores(case.name)
+    if label.array.ndim:
+        known_maps = {} if truth is None else {TRUTH: truth.array}
+        found.sizes = _sizes({PREDICTION: label.array, **known_maps, **real}, len(job.classes))
+        found.unit = size_unit(label.geometry, label.array.shape)
     if truth is not None:
-        found.values.update(compare(truth.array, label.array, job.classes))
+        found.add(compare(truth.array, label.array, job.classes))
         if predicted.probability is not None and label.array.ndim == 0:
             loss = log_loss_error(truth.array[None], predicted.probability[None])
             found.values[LOG_LOSS, ALL] = float(loss[0])
     if real and job.by_vote:
         vote = _vote(real, len(job.classes))
-        found.values.update(_named(compare(vote, label.array, job.classes), VOTE))
+        found.add(_named(compare(vote, label.array, job.classes), VOTE))
     _against_raters(found, label.array, real, guessed, job)
     if predicted.soft is not None:
         soft = predicted.read_probability(predicted.soft, label.array.shape)
@@ -138,8 +156,9 @@ def compare(
         classes: names by index.
 
     Returns:
-        By measure and class. Rules as in `metrics.dice_score`: a class that neither map holds
-        counts 1, but not in the mean. `mIoU` is the mean IoU with the background included.
+        By measure and class. NaN for a class that neither map holds: that they agree on nothing
+        says little of how well they agree on something, and is counted apart. `mIoU` is the mean
+        IoU with the background included. All are NaN where no pixel is labelled in both.
 
     Example:
         >>> found = compare(np.array([0, 1, 1, 0]), np.array([0, 1, 0, 0]), ["background", "a"])
@@ -151,7 +170,7 @@ def compare(
         return {("accuracy", ALL): float(np.trace(counts)) if counts.any() else math.nan}
     wanted: dict[str, int | None] = {ALL: None} | {name: k for k, name in enumerate(classes)}
     overlaps = {
-        (measure, name): overlap_of_counts(counts, score, foreground)
+        (measure, name): overlap_of_counts(counts, score, foreground, empty=math.nan)
         for measure, score in OVERLAPS.items()
         for name, foreground in wanted.items()
     }
@@ -204,8 +223,8 @@ def _against_raters(
     }
     for rater, values in each.items():
         found.raters[rater] = values | _named(own.get(rater, {}), DRAWN_BY_ONE)
-    found.values.update(_named(_mean(each.values()), EACH))
-    found.values.update(_named(_mean(own.values()), DRAWN))
+    found.add(_named(_mean(each.values()), EACH))
+    found.add(_named(_mean(own.values()), DRAWN))
 
 
 def _as_sets(found: CaseScores, real: Arrays, guessed: Arrays, match_raters: bool) -> None:
@@ -266,6 +285,14 @@ def _row_sums(
     )
 
 
+def _sizes(maps: Mapping[str, NDArray[Any]], n_classes: int) -> dict[str, NDArray[np.int64]]:
+    """Pixels of each class in every map."""
+    return {
+        who: np.bincount(array[array >= 0].ravel(), minlength=n_classes)
+        for who, array in maps.items()
+    }
+
+
 def _vote(real: Arrays, n_classes: int) -> NDArray[np.int16]:
     with warnings.catch_warnings():
         # What a vote says of the raters is of no interest here.
@@ -282,7 +309,7 @@ def _named(values: Mapping[Key, float], suffix: str) -> dict[Key, float]:
 
 
 def _mean(of: Iterable[Mapping[Key, float]]) -> dict[Key, float]:
-    """Mean of each value over raters, without those who share no pixel with the prediction."""
+    """Mean of each value over raters, without empty pairs and those who share no pixel."""
     each = list(of)
     known = {
         key: [values[key] for values in each if not math.isnan(values[key])]

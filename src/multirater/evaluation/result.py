@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,7 +18,10 @@ from multirater.evaluation.case_scores import (
     CALIBRATION,
     CM_RMSE,
     CONSENSUS,
+    EACH,
     PREDICTED_CONSENSUS,
+    PREDICTION,
+    TRUTH,
     VOTE,
     CaseScores,
     Key,
@@ -25,6 +29,7 @@ from multirater.evaluation.case_scores import (
 from multirater.evaluation.consensus import GROUPS, UNKNOWN, consensus_correlations, consensus_group
 from multirater.evaluation.predictions import PredictedCase
 from multirater.metrics import (
+    bland_altman,
     calibration_error,
     case_interval,
     confusion_frobenius_error,
@@ -33,6 +38,7 @@ from multirater.metrics import (
     item_interval,
 )
 from multirater.types import MISSING, Case
+from multirater.words import counted
 
 _NUMBERS = ["value", "low", "high", "n_cases"]
 
@@ -48,8 +54,10 @@ class Evaluation:
     """How good predictions are.
 
     Attributes:
-        scores: one row per `measure` and `class`; columns `value`, `low`, `high` (the interval)
-            and `n_cases`. The class `all` of an overlap is the mean over the foreground classes.
+        scores: one row per `measure` and `class`; columns `value`, `low`, `high` (the interval),
+            `n_cases` behind the value, and `n_empty`: cases in which neither map holds the class,
+            which count in no mean. The class `all` of an overlap is the mean over the foreground
+            classes.
         raters: the same for each `rater`: the prediction against what the rater drew, the
             rater's predicted drawing and confusion matrix against the real ones.
         cases: one row per case; a column `Dice[tumour]` is the Dice of the class tumour, a column
@@ -59,6 +67,8 @@ class Evaluation:
         level: of the intervals.
         seed: of the draws behind the intervals.
         version: of multirater.
+        sizes: area or volume of the prediction against the truth and each rater: bias (predicted
+            minus theirs) and limits of agreement (`metrics.bland_altman`); empty for class labels.
     """
 
     scores: pd.DataFrame
@@ -69,6 +79,7 @@ class Evaluation:
     level: float
     seed: int
     version: str = __version__
+    sizes: pd.DataFrame = field(default_factory=pd.DataFrame)
 
 
 @dataclass(frozen=True)
@@ -108,12 +119,15 @@ class Summary:
         scores += self._calibration()
         overall, per_rater = self._global_cms()
         groups = [consensus_group(level) for level in _levels(column, CONSENSUS, len(self.found))]
+        table = _table([*scores, *overall], ["measure", "class"])
+        n_empty = Counter(key for each in self.found for key in each.empty)
         return Evaluation(
-            scores=_table([*scores, *overall], ["measure", "class"]),
+            scores=table.assign(n_empty=[n_empty[key] for key in table.index]),
             raters=self._raters(per_rater),
             cases=self._cases(column, groups),
             groups=self._groups(column, groups),
-            notes=(*notes, *self._cm_note(column)),
+            sizes=self._sizes(),
+            notes=(*notes, *_empty_note(n_empty), *self._cm_note(column)),
             level=self.draws.level,
             seed=self.draws.seed,
         )
@@ -224,6 +238,30 @@ class Summary:
         columns = ["group", "from", "to", "n_cases", measure, "low", "high"]
         return pd.DataFrame(rows, columns=columns).set_index("group")
 
+    def _sizes(self) -> pd.DataFrame:
+        """Compare how much was predicted with how much there is, and how much raters drew."""
+        whom = dict.fromkeys(who for each in self.found for who in each.sizes if who != PREDICTION)
+        units = {each.unit[1] for each in self.found}
+        in_pixels = len(units) > 1
+        wanted = {ALL: slice(1, None)}
+        if len(self.classes) > 2:
+            wanted |= {name: slice(k, k + 1) for k, name in enumerate(self.classes) if k > 0}
+        rows = []
+        for who in [name for name in (TRUTH,) if name in whom] + [w for w in whom if w != TRUTH]:
+            both = [each for each in self.found if who in each.sizes and each.sizes[who].any()]
+            for label, classes in wanted.items() if both else ():
+                one, other = (
+                    np.array(
+                        [e.sizes[w][classes].sum() * (1 if in_pixels else e.unit[0]) for e in both]
+                    )
+                    for w in (PREDICTION, who)
+                )
+                found = asdict(bland_altman(one, other, level=self.draws.level))
+                first = {"against": who, "class": label, "n_cases": found.pop("n")}
+                means = {"mean predicted": one.mean(), "mean": other.mean()}
+                rows.append(first | means | found | {"unit": "px" if in_pixels else min(units)})
+        return pd.DataFrame(rows)
+
     def _cm_note(self, column: Columns) -> list[str]:
         if (CM_RMSE, ALL) not in column or any(case.simulated for case, _ in self.pairs):
             return []
@@ -231,6 +269,17 @@ class Summary:
             f"{CM_RMSE}: no rater is marked as simulated, so that what they drew stands for their "
             "true confusion matrices"
         ]
+
+
+def _empty_note(n_empty: Mapping[Key, int]) -> list[str]:
+    measures = ("Dice", f"Dice{VOTE}", f"Dice{EACH}")
+    key = next(((name, ALL) for name in measures if n_empty.get((name, ALL))), None)
+    if key is None:
+        return []
+    return [
+        f"{counted(n_empty[key], 'case')} with nothing drawn and nothing predicted: right, but in "
+        f"no mean of {key[0]}"
+    ]
 
 
 def _cm_errors(

@@ -48,7 +48,8 @@ def evaluate(
     Every measure is taken per case and averaged over cases, with an interval from drawing cases
     again (`metrics.case_interval`); a single case gives no interval. Measures:
 
-    - `Dice`, `IoU`: against the truth; `mIoU`, the mean IoU with the background included; for
+    - `Dice`, `IoU`: against the truth, over the cases in which either holds the class (`n_empty`
+      counts the others); `mIoU`, the mean IoU with the background included; for
       labels that are classes of whole images `accuracy`.
       `… with majority vote` when no case has a truth; `… with raters`, the mean over the raters
       of a case.
@@ -140,10 +141,18 @@ def evaluate_many(
     """
     known = None if reference is None else open_dataset(reference)
     # The spread over seeds takes the place of intervals: one draw is as good as many.
+    return mean_over_seeds(
+        {
+            method: [evaluate(each, known, n_resamples=1, workers=workers) for each in seeds]
+            for method, seeds in predictions.items()
+        }
+    )
+
+
+def mean_over_seeds(evaluations: Mapping[str, Sequence[Evaluation]]) -> pd.DataFrame:
+    """Return the table of `evaluate_many` from evaluations that are there already."""
     parts = [
-        evaluate(each, known, n_resamples=1, workers=workers).scores.assign(method=method)
-        for method, seeds in predictions.items()
-        for each in seeds
+        each.scores.assign(method=method) for method, seeds in evaluations.items() for each in seeds
     ]
     if not parts:
         raise InputError(Fault("no predictions", expected="at least one method with one seed"))

@@ -27,6 +27,7 @@ class DrawnFacts:
         same_as_truth: (n_raters,), whether label and truth are equal wherever both say something.
         has_truth: (n_raters,), whether there is both a label and a truth.
         truth_border: as `border`, of the truth.
+        truth_counts: pixels of the truth by class, from class 0 on; None without one.
     """
 
     centre: NDArray[np.float64]
@@ -35,6 +36,7 @@ class DrawnFacts:
     same_as_truth: NDArray[np.bool_]
     has_truth: NDArray[np.bool_]
     truth_border: float
+    truth_counts: NDArray[np.int64] | None = None
 
 
 _FEWEST_OUTLINES = 4
@@ -77,7 +79,10 @@ def drawn_facts(
             has_truth[number] = True
             same[number] = _same(array, truth.array)
     on_border = border_share(truth.array) if truth is not None and ndim else np.nan
-    return DrawnFacts(centre, border, step, same, has_truth, on_border)
+    counts = None
+    if truth is not None:
+        counts = np.bincount(truth.array[truth.array != MISSING].ravel())
+    return DrawnFacts(centre, border, step, same, has_truth, on_border, counts)
 
 
 def centre_of(array: NDArray[Any]) -> NDArray[np.float64]:

@@ -213,3 +213,15 @@ def _whole_voxel_map(
             )
         )
     return axes, np.rint(first).astype(np.int64)
+
+
+def size_unit(geometry: Geometry | None, space: tuple[int, ...]) -> tuple[float, str]:
+    """Return the size of a pixel and its unit: px, mm² or mm³.
+
+    Example:
+        >>> size_unit(Geometry((2.0, 0.5), (0.0, 0.0), ((0.0, 1.0), (1.0, 0.0))), (9, 9))
+        (1.0, 'mm²')
+    """
+    if geometry is None or is_default(geometry):
+        return 1.0, "px"
+    return float(np.prod(geometry.spacing)), {2: "mm²", 3: "mm³"}.get(len(space), "px")

@@ -6,6 +6,7 @@ indices, -1 means not labelled; confusion matrices are `cm[..., true, observed]`
 
 from multirater.metrics.agreement import cohen_kappa, fleiss_kappa, gwet_ac1, percent_agreement
 from multirater.metrics.alpha import krippendorff_alpha
+from multirater.metrics.bland_altman import BlandAltman, bland_altman
 from multirater.metrics.bootstrap import Estimate, case_interval, item_interval
 from multirater.metrics.calibration import calibration_error, log_loss_error
 from multirater.metrics.confusion import (
@@ -30,7 +31,9 @@ from multirater.metrics.per_class import one_against_rest, per_class
 from multirater.metrics.surface import hausdorff_distance, surface_distance
 
 __all__ = [
+    "BlandAltman",
     "Estimate",
+    "bland_altman",
     "calibration_error",
     "case_interval",
     "class_dice_scores",

@@ -122,8 +122,17 @@ def soft_dice_score(
     return float(np.mean([dice_score(reference > cut, predicted > cut) for cut in thresholds]))
 
 
-def overlap_of_counts(counts: NDArray[Any], score: Overlap, foreground: int | None) -> float:
-    """Dice or IoU from a table [class of one, class of the other]; see `dice_score`."""
+def overlap_of_counts(
+    counts: NDArray[Any], score: Overlap, foreground: int | None, *, empty: float = 1.0
+) -> float:
+    """Dice or IoU from a table [class of one, class of the other]; see `dice_score`.
+
+    Args:
+        counts: pixels by class.
+        score: which of the two.
+        foreground: the class to measure; the mean over all but class 0 when not given.
+        empty: what two maps without the class get.
+    """
     if foreground is not None and foreground < 0:
         raise InputError(
             Fault(
@@ -135,7 +144,7 @@ def overlap_of_counts(counts: NDArray[Any], score: Overlap, foreground: int | No
     scores = class_overlaps(counts, score)
     wanted = scores[1:] if foreground is None else scores[foreground : foreground + 1]
     present = wanted[~np.isnan(wanted)]
-    return float(present.mean()) if present.size else 1.0
+    return float(present.mean()) if present.size else empty
 
 
 def mean_iou_of_counts(counts: NDArray[Any]) -> float:

@@ -18,6 +18,7 @@ def pairwise_scores(
     score: Overlap = "dice",
     foreground: int | None = None,
     weights: ArrayLike | None = None,
+    empty: float = 1.0,
 ) -> NDArray[np.float64]:
     """Dice or IoU of every pair of raters, each on the items both of them labelled.
 
@@ -27,9 +28,10 @@ def pairwise_scores(
         foreground: the class to measure; when not given, the mean over the classes but 0 that occur
             in either rater's labels.
         weights: (*items), how many items each column stands for.
+        empty: what two raters get who both drew no foreground; NaN leaves them out of means.
 
     Returns:
-        (n_raters, n_raters), symmetric. 1.0 where both raters drew no foreground; NaN where two
+        (n_raters, n_raters), symmetric. `empty` where both raters drew no foreground; NaN where two
         raters share no item, and on the diagonal of a rater who labelled nothing.
 
     Example:
@@ -44,7 +46,9 @@ def pairwise_scores(
     for a in range(n_raters):
         for b in range(a, n_raters):
             if counts[a, b].any():
-                scores[a, b] = scores[b, a] = overlap_of_counts(counts[a, b], score, foreground)
+                scores[a, b] = scores[b, a] = overlap_of_counts(
+                    counts[a, b], score, foreground, empty=empty
+                )
     return scores
 
 

@@ -28,7 +28,8 @@ class CaseTally:
 
     Attributes:
         counts: pixels (n_raters, true, observed); zero for raters who did not label the case.
-        score: (n_raters,), Dice, or 1 and 0 for right and wrong class labels; NaN where unknown.
+        score: (n_raters,), Dice, or 1 and 0 for right and wrong class labels; NaN where unknown,
+            and where neither rater nor reference drew anything.
         offset: (n_raters, n_classes), how far outside the reference outlines are drawn, in pixels
             or millimetres; NaN where there is no outline.
         disagreement: among the raters, 0 to 1; NaN with fewer than two.
@@ -111,5 +112,5 @@ def case_disagreement(case: CaseSurvey) -> float:
 
 def _score(counts: NDArray[Any], is_mask: bool) -> float:
     if is_mask:
-        return overlap_of_counts(counts, "dice", None)
+        return overlap_of_counts(counts, "dice", None, empty=float("nan"))
     return float(np.trace(counts)) if counts.any() else float("nan")
