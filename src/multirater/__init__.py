@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from multirater.rater_choice import choose_raters
     from multirater.report import write_report
     from multirater.training import predict, train
+    from multirater.training.planning import plan
 
 _HOMES = {
     "RaterClassifier": "multirater.estimator",
@@ -34,6 +35,7 @@ _HOMES = {
     "dataset_from_arrays": "multirater.io",
     "evaluate": "multirater.evaluation",
     "info": "multirater.dataset_info",
+    "plan": "multirater.training.planning",
     "predict": "multirater.training",
     "read_dataset": "multirater.io",
     "train": "multirater.training",
@@ -53,6 +55,7 @@ __all__ = [
     "io",
     "metrics",
     "nn",
+    "plan",
     "predict",
     "read_dataset",
     "report",

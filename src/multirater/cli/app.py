@@ -8,7 +8,16 @@ from typing import Annotated
 import typer
 
 from multirater import __version__
-from multirater.cli import data, evaluating, fusing, importing, recipes, reporting, training
+from multirater.cli import (
+    data,
+    evaluating,
+    fusing,
+    importing,
+    planning,
+    recipes,
+    reporting,
+    training,
+)
 from multirater.cli.verb import verb
 
 app = typer.Typer(
@@ -41,6 +50,7 @@ app.command("agreement")(verb(data.agreement))
 app.command("simulate")(verb(data.simulate))
 app.command("convert")(verb(data.convert))
 app.command("fuse")(verb(fusing.fuse))
+app.command("plan")(verb(planning.plan))
 app.command("train")(verb(training.train))
 app.command("predict")(verb(training.predict))
 app.command("evaluate")(verb(evaluating.evaluate))

@@ -10,11 +10,14 @@ import typer
 
 from multirater.cli.data import opened
 from multirater.cli.options import Exclude, Output, Raters, Seed, Split
+from multirater.cli.planning import Memory
 from multirater.errors import Fault, InputError
 
 if TYPE_CHECKING:
+    from multirater.training import Plan, TrainConfig
     from multirater.types import Dataset
 
+_PLANNED = "planned for the study"
 _NETWORK, _RATERS, _SCHEDULE, _MACHINE = "Network", "Raters", "Schedule", "Machine"
 
 
@@ -27,6 +30,12 @@ def train(
     resume: Annotated[
         Path | None,
         typer.Option("--resume", help="Run folder to go on with.", show_default=False),
+    ] = None,
+    plan: Annotated[
+        Path | None,
+        typer.Option(
+            "--plan", help="Plan to follow; made for the data set if not given.", show_default=False
+        ),
     ] = None,
     preset: Annotated[
         str,
@@ -97,15 +106,20 @@ def train(
         str, typer.Option(help="Its further arguments, as JSON.", rich_help_panel=_NETWORK)
     ] = "{}",
     channels: Annotated[
-        str, typer.Option(help="Per stage of the U-Net.", rich_help_panel=_NETWORK)
-    ] = "32,64,128,256",
+        str,
+        typer.Option(
+            help="Per stage of the U-Net, such as 32,64,128.",
+            rich_help_panel=_NETWORK,
+            show_default=_PLANNED,
+        ),
+    ] = "",
     n_features: Annotated[
         int | None,
         typer.Option(
             min=1,
             help="Channels that the heads see.",
             rich_help_panel=_NETWORK,
-            show_default="32; 64 for class labels",
+            show_default=_PLANNED,
         ),
     ] = None,
     view: Annotated[
@@ -113,15 +127,41 @@ def train(
         typer.Option(help="Of volumes: slices or 3d patches.", rich_help_panel=_NETWORK),
     ] = "auto",
     patch: Annotated[
-        str, typer.Option(help="Size of patches, such as 96,96.", rich_help_panel=_NETWORK)
+        str,
+        typer.Option(
+            help="Size of patches, such as 96,96.",
+            rich_help_panel=_NETWORK,
+            show_default=_PLANNED,
+        ),
     ] = "",
     epochs: Annotated[
         int | None,
-        typer.Option(min=1, rich_help_panel=_SCHEDULE, show_default="20; 15 for class labels"),
+        typer.Option(
+            min=1,
+            help="Passes over the cases, instead of a number of steps.",
+            rich_help_panel=_SCHEDULE,
+            show_default=_PLANNED,
+        ),
     ] = None,
+    time: Annotated[
+        str,
+        typer.Option(
+            help="Fit the schedule into a time, such as 20m.",
+            rich_help_panel=_SCHEDULE,
+            show_default=False,
+        ),
+    ] = "",
+    folds: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            help="Networks to train, each with another part of the cases held out.",
+            rich_help_panel=_SCHEDULE,
+        ),
+    ] = 1,
     batch_size: Annotated[
         int | None,
-        typer.Option(min=1, rich_help_panel=_SCHEDULE, show_default="16; 64 for class labels"),
+        typer.Option(min=1, rich_help_panel=_SCHEDULE, show_default=_PLANNED),
     ] = None,
     learning_rate: Annotated[
         float | None,
@@ -136,13 +176,22 @@ def train(
         ),
     ] = None,
     augment: Annotated[
+        bool | None,
+        typer.Option(
+            "--augment/--no-augment",
+            help="Turn, scale, mirror, blur and more, at random.",
+            rich_help_panel=_SCHEDULE,
+            show_default="on for drawings, off for class labels",
+        ),
+    ] = None,
+    mirror: Annotated[
         bool,
         typer.Option(
-            "--augment",
-            help="Flip (not with class labels), turn, scale.",
+            "--mirror/--no-mirror",
+            help="Off for anatomy that has sides.",
             rich_help_panel=_SCHEDULE,
         ),
-    ] = False,
+    ] = True,
     class_weights: Annotated[
         Literal["none", "balanced"], typer.Option(rich_help_panel=_SCHEDULE)
     ] = "none",
@@ -163,16 +212,25 @@ def train(
     ] = 0,
     raters: Raters = None,
     exclude: Exclude = None,
+    memory: Memory = "",
+    threads: Annotated[
+        int | None,
+        typer.Option(
+            min=1, rich_help_panel=_MACHINE, show_default="as many as help, by a measured step"
+        ),
+    ] = None,
     seed: Seed = 0,
 ) -> None:
     """Train a network on images with disagreeing labels; no truth is needed.
 
-    The best epoch is chosen by the likelihood of held-out raters' labels. Killed at any moment, a
-    run goes on with --resume RUN.
+    What the options leave open is planned for the study: see `multirater plan`. The best epoch is
+    chosen by the likelihood of held-out raters' labels. Killed at any moment, a run goes on with
+    --resume RUN.
     """
     from multirater.training import TrainConfig
     from multirater.training import resume as go_on
     from multirater.training import train as begin
+    from multirater.training.budget import memory_bytes, seconds
     from multirater.training.options import given_options
 
     dataset = opened(data, raters=raters, exclude=exclude)
@@ -191,15 +249,17 @@ def train(
             "warmup_epochs": warmup_epochs,
             "backbone": backbone,
             "backbone_options": _json(backbone_options),
-            "channels": _numbers(channels, "--channels"),
+            "channels": _numbers(channels, "--channels") or None,
             "n_features": n_features,
             "view": view,
-            "patch": _numbers(patch, "--patch"),
+            "patch": _numbers(patch, "--patch") or None,
             "epochs": epochs,
             "batch_size": batch_size,
             "learning_rate": learning_rate,
             "confusion_learning_rate": confusion_learning_rate,
             "augment": augment,
+            "mirror": mirror,
+            "folds": folds,
             "class_weights": class_weights,
             "validation": validation,
             "patience": patience,
@@ -208,12 +268,32 @@ def train(
             "devices": devices,
             "num_nodes": nodes,
             "workers": workers,
+            "memory": memory_bytes(memory) if memory else None,
+            "time": seconds(time) if time else None,
+            "threads": threads,
             "seed": seed,
         }
         config = TrainConfig(**settings | (_preset(preset, context) if preset else {}))
         assert output is not None
-        run = begin(dataset, output, config)
+        run = begin(dataset, output, config, **_plan(plan, dataset, config, preset))
     print(run.folder)
+
+
+def _plan(file: Path | None, dataset: Dataset, config: TrainConfig, preset: str) -> dict[str, Plan]:
+    """Return the plan to follow, where one is needed beside what `train` does by itself.
+
+    On the command line --epochs is one wish among others, and not a recipe of one's own as it is in
+    settings that are written in Python; a preset is.
+    """
+    from multirater.training.plan_files import read_plan
+
+    if file is not None:
+        return {"plan": read_plan(file)}
+    if config.epochs is None or preset:
+        return {}
+    from multirater.training.planning import plan, wishes
+
+    return {"plan": plan(dataset, memory=config.memory, **wishes(config))}
 
 
 def _preset(name: str, context: typer.Context) -> dict[str, Any]:

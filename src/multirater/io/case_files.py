@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import isfinite
 from pathlib import Path
 from typing import TypeVar
 
@@ -53,7 +54,8 @@ def read_case_files(case: Case) -> CaseFiles:
     coarse = [(each, _try(partial(case.read_drawing, each), faults)) for each in case.drawings]
     drawings = tuple((each, label) for each, label in coarse if label is not None)
     drawn += [(each.rater, label, each.source.paths) for each, label in drawings]
-    faults += [fault.at(case=case.name) for fault in _misfits(image, drawn)]
+    unusable = _spacing_faults(image)
+    faults += [fault.at(case=case.name) for fault in unusable or _misfits(image, drawn)]
     return CaseFiles(image, labels, truth, _each_once(faults), drawings)
 
 
@@ -72,6 +74,20 @@ def _each_once(faults: Sequence[Fault]) -> tuple[Fault, ...]:
         where = (fault.file,) if fault.file else (fault.case, fault.rater)
         first.setdefault((fault.found, *where), fault)
     return tuple(first.values())
+
+
+def _spacing_faults(image: Image | None) -> list[Fault]:
+    """Refuse distances between pixels that cannot be, which only arrays and odd headers have."""
+    spacing = () if image is None else image.geometry.spacing
+    wrong = [each for each in spacing if not (isfinite(each) and each > 0)]
+    return [
+        Fault(
+            f"image has a spacing of {each:g} mm",
+            expected="a distance between pixels, more than 0",
+            fix="correct the spacing, in the file's header",
+        )
+        for each in wrong[:1]
+    ]
 
 
 def _misfits(

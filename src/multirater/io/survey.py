@@ -31,6 +31,7 @@ class CaseSurvey:
         space: size of the labels, or of the image when there are none.
         n_channels: channels of the image, 0 without image.
         image_space: size of the image, empty without one and for vectors.
+        spacing: of the image, in millimetres per axis; empty without one and for vectors.
         geometry: of the labels, or of the image; None when neither could be read.
         rows: (n_patterns, n_raters), labels that occur together, -1 for a missing rater.
         counts: (n_patterns,), pixels that carry each row.
@@ -50,6 +51,7 @@ class CaseSurvey:
     rules: tuple[str, ...]
     highest: int
     drawn: DrawnFacts | None = None
+    spacing: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +126,7 @@ def survey_case(case: Case, raters: Sequence[str]) -> CaseSurvey:
         rules=tuple(sorted({label.rule for label in read})),
         highest=max((int(label.array.max(initial=MISSING)) for label in read), default=MISSING),
         drawn=None if files.faults else drawn_facts(files.labels, files.truth, raters),
+        spacing=() if files.image is None else files.image.geometry.spacing,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 from torch import Tensor, nn
@@ -20,10 +21,10 @@ class FeatureNetwork(nn.Module):
 
     Args:
         network: maps (B, channels, *space) to (B, n_features, *space).
-        multiple: the sizes it takes are multiples of this.
+        multiple: the sizes it takes are multiples of this, or of these, one per axis.
     """
 
-    def __init__(self, network: nn.Module, multiple: int) -> None:
+    def __init__(self, network: nn.Module, multiple: int | Sequence[int]) -> None:
         super().__init__()
         self.network = network
         self.multiple = multiple
@@ -31,8 +32,14 @@ class FeatureNetwork(nn.Module):
     def forward(self, image: Tensor) -> Tensor:
         """Return features (B, n_features, *space)."""
         space = image.shape[2:]
+        multiples = self.multiple
+        if isinstance(multiples, int):
+            multiples = [multiples] * len(space)
         # A network that normalises over space needs more than one pixel at its coarsest stage.
-        wanted = [max(-(-size // self.multiple), 2) * self.multiple for size in space]
+        wanted = [
+            max(-(-size // each), 2 if each > 1 else 1) * each
+            for size, each in zip(space, multiples, strict=True)
+        ]
         missing = [want - size for want, size in zip(wanted, space, strict=True)]
         if any(missing):
             before_after = [amount for extra in reversed(missing) for amount in (0, extra)]
@@ -51,6 +58,8 @@ def build_backbone(
     n_channels: int,
     n_features: int,
     channels: Sequence[int] = CHANNELS,
+    strides: Sequence[Sequence[int]] = (),
+    kernels: Sequence[Sequence[int]] = (),
     options: dict[str, Any] | None = None,
 ) -> FeatureNetwork:
     """Build a feature network.
@@ -62,6 +71,8 @@ def build_backbone(
         n_channels: channels of the image.
         n_features: channels of the feature map.
         channels: per stage of the U-Net; their number is its depth.
+        strides: of the U-Net, per stage and axis; 2 after the first stage when not given.
+        kernels: of the U-Net, per stage and axis; 3 when not given.
         options: further arguments of a MONAI network.
 
     Example:
@@ -71,25 +82,37 @@ def build_backbone(
         torch.Size([1, 8, 21, 30])
     """
     if name == "unet":
-        network = _unet(ndim, n_channels, n_features, channels)
-        return FeatureNetwork(network, 2 ** (len(channels) - 1))
+        given = [tuple(each) for each in strides] or [
+            (1 if stage == 0 else 2,) * ndim for stage in range(len(channels))
+        ]
+        sizes = [tuple(each) for each in kernels] or [(3,) * ndim] * len(given)
+        network = _unet(ndim, n_channels, n_features, channels, given, sizes)
+        return FeatureNetwork(network, [prod(axis) for axis in zip(*given, strict=True)])
     return FeatureNetwork(_from_monai(name, ndim, n_channels, n_features, options or {}), 32)
 
 
-def _unet(ndim: int, n_channels: int, n_features: int, channels: Sequence[int]) -> nn.Module:
+def _unet(
+    ndim: int,
+    n_channels: int,
+    n_features: int,
+    channels: Sequence[int],
+    strides: list[tuple[int, ...]],
+    kernels: list[tuple[int, ...]],
+) -> nn.Module:
     from monai.networks.nets.dynunet import DynUNet
 
     depth = len(channels)
     if depth < 2:
         raise InputError(Fault(f"a U-Net of {depth} stages", expected="at least two"))
     # DynUNet wants three stages at least; a shallower one gets a coarse stage of the same width.
-    filters = list(channels) if depth > 2 else [*channels, channels[-1]]
-    strides = [1, *([2] * (depth - 1)), *([1] * (len(filters) - depth))]
+    n_more = max(3 - depth, 0)
+    filters = [*channels, *([channels[-1]] * n_more)]
+    strides = [*strides, *([(1,) * ndim] * n_more)]
     network: nn.Module = DynUNet(
         spatial_dims=ndim,
         in_channels=n_channels,
         out_channels=n_features,
-        kernel_size=[3] * len(filters),
+        kernel_size=[*kernels, *([kernels[-1]] * n_more)],
         strides=strides,
         upsample_kernel_size=strides[1:],
         filters=filters,

@@ -6,6 +6,7 @@ that a resumed run sees what an unbroken one would have seen.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -20,16 +21,38 @@ _OUTSIDE = 1
 """Labels are shifted by one while MONAI works on them: what comes in from outside is 0, missing."""
 
 
-def augment(sample: Sample, random: np.random.Generator) -> Sample:
-    """Flip, rotate and scale a little, and change the intensities, at random.
+_LITTLE, _TURN = 0.26, 0.52
+"""Radians that an image is turned by at most: 15 and 30 degrees."""
 
-    With class labels images are not flipped: mirrored, an image may show another class. A vector of
-    features stays as it is.
+
+def margin(size: Sequence[int]) -> tuple[int, ...]:
+    """Return how much larger than a patch, per side, a sample should be before it is turned."""
+    return tuple(-(-side // 6) for side in size)
+
+
+def augment(
+    sample: Sample,
+    random: np.random.Generator,
+    *,
+    mirror: bool = True,
+    size: Sequence[int] | None = None,
+) -> Sample:
+    """Rotate, scale and mirror, and change the intensities, at random.
+
+    With class labels images are not mirrored, and only turned and scaled a little: changed more, an
+    image may show another class. A vector of features stays as it is.
+
+    Args:
+        sample: to change; a little larger than `size`, so that what turns in is image too.
+        random: where chance comes from.
+        mirror: whether to mirror drawings.
+        size: of the result, (*space); that of the sample when not given.
     """
     of_classes = sample.truth.ndim == 0
     if sample.image.ndim == 1:
         return sample
-    transform = _transform(sample.image.ndim - 1, flips=not of_classes)
+    space = tuple(sample.image.shape[1:] if size is None else size)
+    transform = _transform(space, mirror and not of_classes, of_classes)
     transform.set_random_state(seed=int(random.integers(2**31)))
     if of_classes:
         changed = transform({"image": sample.image, "labels": np.zeros_like(sample.image)})
@@ -44,27 +67,33 @@ def _as_array(image: Any) -> NDArray[np.float32]:
     return np.ascontiguousarray(np.asarray(image, dtype=np.float32))
 
 
-@lru_cache(maxsize=2)
-def _transform(ndim: int, *, flips: bool) -> Any:
+@lru_cache(maxsize=8)
+def _transform(space: tuple[int, ...], mirror: bool, is_gentle: bool) -> Any:
     from monai import transforms
 
-    both = ["image", "labels"]
-    axes = range(ndim) if flips else ()
-    angle = 0.26 if ndim == 2 else (0.26, 0.0, 0.0)
+    both, ndim = ["image", "labels"], len(space)
+    axes = range(ndim) if mirror else ()
+    # In the plane of a volume's slices only: other planes may be of much coarser pixels.
+    turn = _LITTLE if is_gentle else _TURN
     return transforms.Compose(
         [
-            *(transforms.RandFlipd(both, prob=0.5, spatial_axis=axis) for axis in axes),
             transforms.RandAffined(
                 both,
                 prob=0.5,
-                rotate_range=angle,
-                scale_range=0.1,
+                rotate_range=turn if ndim == 2 else (turn, 0.0, 0.0),
+                scale_range=0.1 if is_gentle else (-0.25, 0.3),
+                spatial_size=space,
                 mode=["bilinear", "nearest"],
                 padding_mode="zeros",
             ),
-            transforms.RandScaleIntensityd("image", factors=0.1, prob=0.5),
-            transforms.RandShiftIntensityd("image", offsets=0.1, prob=0.5),
+            *(transforms.RandFlipd(both, prob=0.5, spatial_axis=axis) for axis in axes),
             transforms.RandGaussianNoised("image", prob=0.15, std=0.1),
+            transforms.RandGaussianSmoothd(
+                "image", prob=0.1, sigma_x=(0.5, 1.0), sigma_y=(0.5, 1.0), sigma_z=(0.5, 1.0)
+            ),
+            transforms.RandScaleIntensityd("image", factors=0.25, prob=0.3),
+            transforms.RandShiftIntensityd("image", offsets=0.1, prob=0.3),
+            transforms.RandAdjustContrastd("image", prob=0.3, gamma=(0.7, 1.5), retain_stats=True),
         ]
     )
 

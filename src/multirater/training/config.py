@@ -12,11 +12,13 @@ from torch import nn
 from multirater.errors import Fault, InputError
 from multirater.io.atomic import replacing
 from multirater.nn.backbone import CHANNELS
+from multirater.training.normalisation import OWN, Normalisation
+from multirater.training.plan import Plan
 
 View = Literal["auto", "2d", "slices", "3d"]
 
 BY_TASK: Any = None
-"""Default of a setting that suits drawings and class labels differently; `settled` fills it in."""
+"""Default of a setting that the plan, or the kind of the labels, decides: see `settled`."""
 
 DEFAULTS: dict[str, dict[str, Any]] = {
     "masks": {
@@ -24,9 +26,12 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "likelihood": "marginal",
         "warmup_epochs": 1,
         "backbone": "unet",
+        "channels": CHANNELS,
         "n_features": 32,
+        "patch": (),
         "epochs": 20,
         "batch_size": 16,
+        "augment": False,
         "learning_rate": 3e-3,
         "confusion_learning_rate": 3e-3,
     },
@@ -37,9 +42,12 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "likelihood": "joint",
         "warmup_epochs": 0,
         "backbone": "auto",
+        "channels": CHANNELS,
         "n_features": 64,
+        "patch": (),
         "epochs": 15,
         "batch_size": 64,
+        "augment": False,
         "learning_rate": 1e-3,
         "confusion_learning_rate": 3e-2,
     },
@@ -53,8 +61,9 @@ _STEPS_PER_EPOCH, _SMALLEST_BATCH = 16, 4
 class TrainConfig:
     """Settings of a run. The same for every method, so that only the method differs.
 
-    Settings that are not given, and whose best value depends on the task, are None until the kind
-    of the labels is known: see `DEFAULTS`.
+    Settings that are not given are None until the plan of the study fills them in: what is given
+    here wins over it. Settings with `epochs` are a recipe of one's own, for which no plan is made
+    unless one is given: what they leave out is in `DEFAULTS`.
 
     Attributes:
         method: a name from `training.methods.METHODS`.
@@ -72,11 +81,19 @@ class TrainConfig:
         view: `2d` images; `slices` of volumes (along the first axis); `3d` patches; `auto` takes
             `2d` for images and `3d` for volumes.
         patch: size of what is cut from an image in training; the whole image when empty.
-        epochs: largest number of passes over the training cases.
-        batch_size: cases per step, over all devices.
+        strides: of the U-Net, per stage and axis; 2 after the first stage when empty.
+        kernels: of the U-Net, per stage and axis; 3 when empty.
+        spacing: millimetres per array axis that images and labels are brought to; empty for none.
+        space: size that images of class labels are brought to; empty for none.
+        normalisation: of intensities.
+        epochs: largest number of epochs.
+        steps_per_epoch: steps of an epoch; 0 for one pass over the training cases.
+        rare_share: share of the patches that hold a rare class or disputed pixels.
+        batch_size: cases or patches per step, over all devices.
         learning_rate: peak of the one-cycle schedule.
         confusion_learning_rate: the same for the confusion matrices.
-        augment: random flips, small rotations and scalings, intensity changes.
+        augment: random rotation, scale, mirror, noise, blur, contrast and gamma.
+        mirror: whether mirroring is among them; not with class labels.
         class_weights: `none`, or `balanced`: rare classes weigh more in the likelihood.
         validation: share of the training cases held out to choose the best epoch, without truth.
         patience: epochs without a better held-out likelihood before stopping; 0 for never.
@@ -85,6 +102,11 @@ class TrainConfig:
         devices: processes on this machine.
         num_nodes: machines.
         workers: processes that read data.
+        memory: budget in bytes; what is free, less a reserve, when not given.
+        time: seconds that training may take; the schedule is fitted into them.
+        threads: of the processor; chosen by the measured step when not given.
+        folds: networks to train, each with another part of the cases held out; 1 for one.
+        fold: which of them, counted from 0.
         seed: same seed, same weights on one device.
     """
 
@@ -97,15 +119,23 @@ class TrainConfig:
     warmup_epochs: int = BY_TASK
     backbone: str | nn.Module = BY_TASK
     backbone_options: dict[str, Any] = field(default_factory=dict)
-    channels: tuple[int, ...] = CHANNELS
+    channels: tuple[int, ...] = BY_TASK
+    strides: tuple[tuple[int, ...], ...] = ()
+    kernels: tuple[tuple[int, ...], ...] = ()
     n_features: int = BY_TASK
     view: View = "auto"
-    patch: tuple[int, ...] = ()
+    patch: tuple[int, ...] = BY_TASK
+    spacing: tuple[float, ...] = ()
+    space: tuple[int, ...] = ()
+    normalisation: Normalisation = OWN
     epochs: int = BY_TASK
+    steps_per_epoch: int = 0
+    rare_share: float = 0.0
     batch_size: int = BY_TASK
     learning_rate: float = BY_TASK
     confusion_learning_rate: float = BY_TASK
-    augment: bool = False
+    augment: bool = BY_TASK
+    mirror: bool = True
     class_weights: Literal["none", "balanced"] = "none"
     validation: float = 0.15
     patience: int = 0
@@ -114,10 +144,18 @@ class TrainConfig:
     devices: int = 1
     num_nodes: int = 1
     workers: int = 0
+    memory: int | None = None
+    time: float | None = None
+    threads: int | None = None
+    folds: int = 1
+    fold: int = 0
     seed: int = 0
 
     def __post_init__(self) -> None:
-        positive = ("epochs", "batch_size", "learning_rate", "n_features", "rank", "devices")
+        positive = (
+            *("epochs", "batch_size", "learning_rate", "n_features", "rank", "devices"),
+            *("memory", "time", "threads", "folds"),
+        )
         given = [name for name in positive if getattr(self, name) is not None]
         wrong = [name for name in given if getattr(self, name) <= 0]
         if wrong or not 0 <= self.validation < 1:
@@ -161,6 +199,43 @@ def settled(config: TrainConfig, kind: str, n_cases: int) -> TrainConfig:
     return replace(config, **missing)
 
 
+def planned(config: TrainConfig, plan: Plan) -> TrainConfig:
+    """Fill in what a plan decides; what the settings say wins.
+
+    Example:
+        >>> planned(TrainConfig(batch_size=4), Plan("2d", epochs=7, batch_size=2)).batch_size
+        4
+    """
+    decided: dict[str, Any] = {
+        "n_features": plan.n_features,
+        "epochs": plan.epochs,
+        "batch_size": plan.batch_size,
+        "augment": plan.augment,
+        "memory": plan.memory,
+    }
+    if plan.view != "whole":
+        decided |= {"channels": plan.channels, "patch": plan.patch}
+    missing = {name: value for name, value in decided.items() if getattr(config, name) is None}
+    if plan.view != "whole" and config.view == "auto":
+        missing["view"] = plan.view
+    if "epochs" in missing and not config.steps_per_epoch:
+        missing["steps_per_epoch"] = plan.steps_per_epoch
+    if "channels" in missing or len(config.channels or ()) == len(plan.strides):
+        missing |= {"strides": plan.strides, "kernels": plan.kernels}
+    n_devices = config.devices * config.num_nodes
+    if missing.get("batch_size", n_devices) % n_devices:
+        missing["batch_size"] = -(-missing["batch_size"] // n_devices) * n_devices
+    return replace(
+        config,
+        **missing,
+        mirror=config.mirror and plan.mirror,
+        spacing=config.spacing or plan.spacing,
+        space=config.space or plan.space,
+        normalisation=plan.normalisation if config.normalisation == OWN else config.normalisation,
+        rare_share=config.rare_share or plan.rare_share,
+    )
+
+
 def write_config(config: TrainConfig, path: Path) -> None:
     """Write the settings as JSON."""
     with replacing(path, overwrite=True) as temporary:
@@ -178,7 +253,12 @@ def read_config(path: Path) -> TrainConfig:
                 f"unknown setting {unknown[0]}", file=str(path), fix="use the version that wrote it"
             )
         )
-    settings: dict[str, Any] = {
-        key: tuple(value) if isinstance(value, list) else value for key, value in stored.items()
-    }
+    settings: dict[str, Any] = {key: _as_tuples(value) for key, value in stored.items()}
+    if "normalisation" in stored:
+        given = {key: _as_tuples(value) for key, value in stored["normalisation"].items()}
+        settings["normalisation"] = Normalisation(**given)
     return TrainConfig(**settings)
+
+
+def _as_tuples(value: Any) -> Any:
+    return tuple(map(_as_tuples, value)) if isinstance(value, list) else value

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import lightning
 import numpy as np
+from numpy.typing import NDArray
 from torch.utils.data import DataLoader
 from torch.utils.data import Dataset as TorchDataset
 
 from multirater.errors import Fault, InputError
-from multirater.training.augment import augment
+from multirater.training.augment import augment, margin
 from multirater.training.batches import Batch, BatchOrder, collate
 from multirater.training.config import TrainConfig
+from multirater.training.plan import cache_bytes
 from multirater.training.samples import (
+    Grid,
     Sample,
     SampleCache,
     chosen_view,
@@ -22,17 +26,24 @@ from multirater.training.samples import (
 )
 from multirater.types import Case, Dataset
 
+_HELD_OUT_PART = 8
+"""Held-out patches are one for so many that are trained on: validation must not dominate."""
+
 
 class SampleDataset(TorchDataset[Sample]):
     """Samples of cases: whole images, slices or patches.
+
+    With `steps_per_epoch` an epoch has as many samples as its steps need: every case is served as
+    often as every other, each time another patch of it.
 
     Args:
         cases: to serve.
         raters: names that positions refer to.
         config: of the run.
-        training: with random patches and changes; else whole images.
+        training: with random patches and changes; else whole images, or the same patches always.
         with_truth: read the truth too, for methods that train on it.
         of_classes: labels are classes of whole images.
+        folder: for decoded cases that memory has no room for.
     """
 
     def __init__(
@@ -44,11 +55,23 @@ class SampleDataset(TorchDataset[Sample]):
         training: bool,
         with_truth: bool,
         of_classes: bool = False,
+        folder: Path | None = None,
     ) -> None:
-        self.cache = SampleCache(cases, raters, with_truth=with_truth, of_classes=of_classes)
+        memory = None if config.memory is None else cache_bytes(config.memory)
+        self.cache = SampleCache(
+            cases,
+            raters,
+            with_truth=with_truth,
+            of_classes=of_classes,
+            grid=grid_of(config),
+            with_places=bool(config.rare_share),
+            most_bytes=memory,
+            folder=folder,
+        )
         self.config = config
         self.training = training
         self.of_classes = of_classes
+        self.in_patches = bool(config.steps_per_epoch and config.patch) and not of_classes
         self.view = "whole" if of_classes else chosen_view(config.view, self.cache[0].truth.ndim)
         self.parts = self._parts(len(cases))
         self.size = () if of_classes else self._common_size(len(cases))
@@ -60,23 +83,68 @@ class SampleDataset(TorchDataset[Sample]):
         epoch, index = key
         case, part = self.parts[index]
         sample = self.cache[case]
-        if self.view == "slices":
-            sample = take_slice(sample, part)
         is_changed = self.training and self.config.augment
         if self.of_classes and not is_changed:
             return sample
-        random = np.random.default_rng([self.config.seed, epoch, index])
-        space = sample.image.shape[1:]
-        if is_changed:
-            sample = augment(sample, random)
+        # Held-out patches are the same in every epoch.
+        random = np.random.default_rng([self.config.seed, epoch if self.training else 0, index])
         if self.of_classes:
-            return sample
+            return augment(sample, random)
+        centre = self._centre(sample, random)
+        if self.view == "slices":
+            number = part if centre is None or part >= 0 else centre[0]
+            centre = None if centre is None else centre[1:]
+            sample = take_slice(sample, self._slice(sample, random) if number < 0 else number)
+        return self._cut(sample, centre, random, is_changed=is_changed)
+
+    def _cut(
+        self,
+        sample: Sample,
+        centre: Sequence[int] | None,
+        random: np.random.Generator,
+        *,
+        is_changed: bool,
+    ) -> Sample:
+        """Cut a patch about a pixel, or anywhere, and change it."""
+        space = sample.image.shape[1:]
         free = [max(have - want, 0) for have, want in zip(space, self.size, strict=True)]
-        corner = [int(random.integers(room + 1)) if self.training else room // 2 for room in free]
-        return take_patch(sample, corner, self.size)
+        if centre is not None:
+            corner = [
+                int(np.clip(at - want // 2 + random.integers(-want // 8, want // 8 + 1), 0, room))
+                for at, want, room in zip(centre, self.size, free, strict=True)
+            ]
+        elif self.training or self.in_patches:
+            corner = [int(random.integers(room + 1)) for room in free]
+        else:
+            corner = [room // 2 for room in free]
+        if not is_changed:
+            return take_patch(sample, corner, self.size)
+        around = margin(self.size) if any(free) else (0,) * len(self.size)
+        first = [at - more for at, more in zip(corner, around, strict=True)]
+        wide = [side + 2 * more for side, more in zip(self.size, around, strict=True)]
+        larger = take_patch(sample, first, wide)
+        return augment(larger, random, mirror=self.config.mirror, size=self.size)
+
+    def _centre(self, sample: Sample, random: np.random.Generator) -> list[int] | None:
+        """Return a pixel that the patch shall hold, of a rare class or disputed, or none."""
+        if not sample.places or random.random() >= self.config.rare_share:
+            return None
+        kind = sample.places[int(random.integers(len(sample.places)))]
+        return [int(at) for at in kind[int(random.integers(len(kind)))]]
+
+    @staticmethod
+    def _slice(sample: Sample, random: np.random.Generator) -> int:
+        return int(random.integers(sample.image.shape[1]))
 
     def _parts(self, n_cases: int) -> list[tuple[int, int]]:
-        """List (case, slice); the slice is 0 where a case is served whole."""
+        """List (case, slice); the slice is 0 where a case is served whole, -1 for any."""
+        if (
+            self.config.steps_per_epoch
+            and not self.of_classes
+            and (self.training or self.in_patches)
+        ):
+            whole = -1 if self.view == "slices" else 0
+            return [(number % n_cases, whole) for number in range(self._n_samples(n_cases))]
         if self.view != "slices":
             return [(case, 0) for case in range(n_cases)]
         return [
@@ -85,6 +153,11 @@ class SampleDataset(TorchDataset[Sample]):
             for index in range(self.cache[case].image.shape[1])
             if self._is_labelled(case, index) or not self.training
         ]
+
+    def _n_samples(self, n_cases: int) -> int:
+        """Return how many samples an epoch has: of held-out cases few, but some of each."""
+        wanted = self.config.steps_per_epoch * self.config.batch_size
+        return wanted if self.training else max(wanted // _HELD_OUT_PART, 2 * n_cases)
 
     def _is_labelled(self, case: int, index: int) -> bool:
         sample = self.cache[case]
@@ -104,6 +177,11 @@ class SampleDataset(TorchDataset[Sample]):
         return tuple(int(each) for each in spaces.max(0))
 
 
+def grid_of(config: TrainConfig) -> Grid:
+    """Return what a run does to every image as it is read."""
+    return Grid(config.spacing, config.view == "slices", config.space, config.normalisation)
+
+
 class RaterData(lightning.LightningDataModule):
     """Training and held-out cases.
 
@@ -111,19 +189,30 @@ class RaterData(lightning.LightningDataModule):
         dataset: all cases with labels take part.
         config: of the run.
         with_truth: whether the method trains on the truth.
+        folder: for decoded cases that memory has no room for.
     """
 
-    def __init__(self, dataset: Dataset, config: TrainConfig, *, with_truth: bool) -> None:
+    def __init__(
+        self,
+        dataset: Dataset,
+        config: TrainConfig,
+        *,
+        with_truth: bool,
+        folder: Path | None = None,
+    ) -> None:
         super().__init__()
         self.dataset = dataset
         self.config = config
         self.with_truth = with_truth
+        self.folder = folder
         self.training_cases, self.held_out_cases = split_cases(
             dataset, config, with_truth=with_truth
         )
 
     def setup(self, stage: str) -> None:
-        """Open the cases."""
+        """Open the cases, once."""
+        if hasattr(self, "training"):
+            return
         self.training = self._samples(self.training_cases, training=True)
         self.held_out = (
             self._samples(self.held_out_cases, training=False) if self.held_out_cases else None
@@ -137,6 +226,7 @@ class RaterData(lightning.LightningDataModule):
             training=training,
             with_truth=self.with_truth,
             of_classes=self.dataset.kind == "classes",
+            folder=self.folder and self.folder / ("training" if training else "held-out"),
         )
 
     def train_dataloader(self) -> DataLoader[Batch]:
@@ -195,12 +285,42 @@ def split_cases(
                 expected="cases with labels in the split `train`, or without a split",
             )
         )
-    if held_out or config.validation == 0 or len(training) < 2:
+    if config.folds > 1:
+        training, held_out = [*training, *held_out], []
+    elif held_out or config.validation == 0 or len(training) < 2:
         return training, held_out
-    order = np.random.default_rng([config.seed, 1]).permutation(len(training))
-    n_held_out = min(max(1, round(config.validation * len(training))), len(training) - 1)
-    chosen = set(order[:n_held_out].tolist())
+    groups = list(dict.fromkeys(_group_of(case) for case in training))
+    if len(groups) < max(config.folds, 2):
+        return _no_groups(training, config)
+    order = np.random.default_rng([config.seed, 1]).permutation(len(groups))
+    chosen = {groups[number] for number in _held_out_numbers(order, config)}
     return (
-        [case for number, case in enumerate(training) if number not in chosen],
-        [case for number, case in enumerate(training) if number in chosen],
+        [case for case in training if _group_of(case) not in chosen],
+        [case for case in training if _group_of(case) in chosen],
+    )
+
+
+def _group_of(case: Case) -> str:
+    """Return what a case must not be parted from: its patient's other cases, or nothing."""
+    return f"patient {case.patient}" if case.patient else f"case {case.name}"
+
+
+def _held_out_numbers(order: NDArray[np.int64], config: TrainConfig) -> list[int]:
+    if config.folds > 1:
+        return list(order[config.fold :: config.folds].tolist())
+    n_held_out = min(max(1, round(config.validation * len(order))), len(order) - 1)
+    return list(order[:n_held_out].tolist())
+
+
+def _no_groups(training: list[Case], config: TrainConfig) -> tuple[list[Case], list[Case]]:
+    """Without patients to part, hold nobody out; folds are refused."""
+    if config.folds == 1:
+        return training, []
+    n_groups = len({_group_of(case) for case in training})
+    raise InputError(
+        Fault(
+            f"{config.folds} folds of {n_groups} cases or patients",
+            expected="at least one for each fold",
+            fix="choose fewer --folds",
+        )
     )

@@ -183,6 +183,8 @@ def _backbone(config: TrainConfig, shape: Shape) -> nn.Module:
         n_channels=shape.n_channels,
         n_features=config.n_features,
         channels=config.channels,
+        strides=config.strides,
+        kernels=config.kernels,
         options=config.backbone_options,
     )
 

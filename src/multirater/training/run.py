@@ -1,6 +1,7 @@
 """Train a network on a data set and keep everything in a run folder.
 
 RUN/config.json      settings
+RUN/plan.json        what was decided for the study, and why
 RUN/data.json        raters, classes, kind of labels, image channels, version (see `RunData`)
 RUN/backbone.pt      the user's own backbone, when there is one
 RUN/checkpoints/     best.ckpt by held-out likelihood, last.ckpt to go on from
@@ -15,7 +16,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from shutil import rmtree
 from typing import Any
@@ -30,28 +31,37 @@ from multirater import __version__
 from multirater.errors import Fault, InputError
 from multirater.io.atomic import replacing
 from multirater.io.folders import is_folder_layout
-from multirater.io.grid import size_text
 from multirater.io.manifest import FILE_NAME as MANIFEST
 from multirater.io.origin import write_origin
 from multirater.io.survey import Survey, survey
 from multirater.io.table_check import Kind
 from multirater.nn.rater_network import RaterNetwork
+from multirater.progress import say
 from multirater.sanity import say_findings
+from multirater.training.budget import amount, free_memory
 from multirater.training.callbacks import BestEpoch, Curves, StopEarly, StopWhenDiverged
 from multirater.training.class_balance import balanced_weights
-from multirater.training.config import TrainConfig, read_config, settled, write_config
+from multirater.training.config import TrainConfig, planned, read_config, settled, write_config
 from multirater.training.data import RaterData
 from multirater.training.drawn_targets import kind_of
 from multirater.training.em import EndRounds
 from multirater.training.jury import WeighRaters
+from multirater.training.memory import at_most, is_out_of_memory
 from multirater.training.methods import check_options, training_method
 from multirater.training.module import RaterModule
 from multirater.training.networks import Shape
 from multirater.training.own_backbone import keep_backbone, with_backbone
+from multirater.training.plan import Plan
+from multirater.training.plan_files import FILE_NAME as PLAN
+from multirater.training.plan_files import followed_plan, write_plan
+from multirater.training.planning import common_space, plan_for
+from multirater.training.rehearsal import rehearsed, threads_of
 from multirater.types import Classes, Dataset, LabelClass
 from multirater.words import listed
 
 CONFIG, DATA, CHECKPOINTS, CURVES = "config.json", "data.json", "checkpoints", "curves.csv"
+DECODED = "decoded"
+"""Decoded cases that memory has no room for, while a run works."""
 
 
 @dataclass(frozen=True)
@@ -112,21 +122,32 @@ class Run:
     best_nll: float
 
 
-def train(dataset: Dataset, folder: str | Path, config: TrainConfig | None = None) -> Run:
+def train(
+    dataset: Dataset,
+    folder: str | Path,
+    config: TrainConfig | Plan | None = None,
+    *,
+    plan: Plan | None = None,
+) -> Run:
     """Train on a data set, from the start.
+
+    A plan is made for the study and fills in what the settings leave out. Settings that say how
+    many epochs are a recipe of one's own: no plan is made, unless one is given.
 
     Args:
         dataset: images with the labels of several raters. The cases of the split `train` (all,
             when there are no splits) are trained on; `val` or a random share is held out.
         folder: run folder to make.
-        config: settings; the defaults when not given.
+        config: settings, or a plan.
+        plan: of the study (see `multirater.plan`); made when not given.
 
     Raises:
         InputError: with every fault of the data set.
     """
-    target = Path(folder)
-    config = settled(config or TrainConfig(), dataset.kind, len(dataset))
-    check_options(config, dataset.kind)
+    if isinstance(config, Plan):
+        config, plan = None, config
+    target, asked = Path(folder), config or TrainConfig()
+    check_options(asked, dataset.kind)
     # Of several processes the first has made the folder by the time the others look.
     is_first = _is_first_process()
     if is_first and target.exists() and any(target.iterdir()):
@@ -138,18 +159,63 @@ def train(dataset: Dataset, folder: str | Path, config: TrainConfig | None = Non
             )
         )
     found = survey(dataset, workers=1)
+    config, plan = _decided(found, asked, plan)
     if is_first:
         say_findings(found)
         target.mkdir(parents=True, exist_ok=True)
-        write_config(keep_backbone(config, target), target / CONFIG)
         write_origin(target, dataset.folder)
     try:
+        config = _rehearsed(found, target, config, asked)
+        if is_first:
+            write_config(keep_backbone(config, target), target / CONFIG)
+            if plan is not None:
+                write_plan(followed_plan(plan, config), target / PLAN)
         return _fit(found, target, config)
     except InputError:
         if is_first and not (target / CHECKPOINTS).exists():
             # Nothing was learned: leave no folder in the way of the corrected command.
             rmtree(target)
         raise
+
+
+def _decided(
+    found: Survey, asked: TrainConfig, plan: Plan | None
+) -> tuple[TrainConfig, Plan | None]:
+    """Settle what the user left open, by a plan unless the settings are a recipe of their own."""
+    plan = plan_for(found, asked, plan)
+    config = asked if plan is None else planned(asked, plan)
+    if found.dataset.kind == "classes" and not config.space:
+        config = replace(config, space=common_space(found))
+    if plan is not None and plan.reasons:
+        say(f"plan:\n{plan.as_text()}")
+    return settled(config, found.dataset.kind, len(found.dataset)), plan
+
+
+def _rehearsed(found: Survey, target: Path, config: TrainConfig, asked: TrainConfig) -> TrainConfig:
+    """Make sure of memory and time by a real step."""
+    if found.dataset.kind == "classes" and config.time is None:
+        return config
+    method = training_method(config.method, found.dataset.kind)
+    prepared = method.prepare(found.dataset)
+
+    def build(each: TrainConfig) -> RaterNetwork:
+        return build_network(each, _describe(found, prepared, each))
+
+    return rehearsed(
+        prepared,
+        config,
+        build,
+        with_truth=method.with_truth,
+        folder=target / DECODED,
+        asked=asked,
+        largest=_largest(found, config),
+    )
+
+
+def _largest(found: Survey, config: TrainConfig) -> tuple[int, ...]:
+    sizes = [case.image_space for case in found.cases if case.n_channels]
+    first = 1 if config.view == "slices" else 0
+    return tuple(map(max, zip(*(size[first:] for size in sizes), strict=False)))
 
 
 def resume(dataset: Dataset, folder: str | Path) -> Run:
@@ -161,6 +227,25 @@ def resume(dataset: Dataset, folder: str | Path) -> Run:
 
 
 def _fit(found: Survey, target: Path, config: TrainConfig) -> Run:
+    try:
+        with threads_of(config.threads), at_most(free_memory()):
+            return _fit_within(found, target, config)
+    except (RuntimeError, MemoryError) as error:
+        if not is_out_of_memory(error):
+            raise
+        raise InputError(
+            Fault(
+                f"memory ran out: {str(error).splitlines()[0][:120]}",
+                expected=f"no more than the {amount(free_memory())} that are free now",
+                fix="give a smaller --memory, --patch or --batch-size",
+                file=str(target),
+            )
+        ) from error
+    finally:
+        rmtree(target / DECODED, ignore_errors=True)
+
+
+def _fit_within(found: Survey, target: Path, config: TrainConfig) -> Run:
     # Lightning's own notices say nothing that `Curves` does not say better.
     logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
     lightning.seed_everything(config.seed, workers=True, verbose=False)
@@ -172,7 +257,7 @@ def _fit(found: Survey, target: Path, config: TrainConfig) -> Run:
     elif _is_first_process():
         _write_data(described, target / DATA)
     warmup = method.warmup_epochs(config)
-    data = RaterData(prepared, config, with_truth=method.with_truth)
+    data = RaterData(prepared, config, with_truth=method.with_truth, folder=target / DECODED)
     class_weight = None
     if config.class_weights == "balanced":
         class_weight = balanced_weights(data.training_cases, len(found.classes))
@@ -249,27 +334,10 @@ def _describe(found: Survey, prepared: Dataset, config: TrainConfig) -> RunData:
         colours=tuple(item.colour for item in found.classes.items),
         n_channels=channels.pop(),
         ndim=2 if config.view == "slices" and not of_classes else ndim,
-        space=_image_space(found) if of_classes else (),
+        space=config.space or with_image[0].image_space if of_classes else (),
         kind=found.dataset.kind,
         features=found.dataset.features,
     )
-
-
-def _image_space(found: Survey) -> tuple[int, ...]:
-    """Return the one size that all images of class labels have."""
-    first, *others = [case for case in found.cases if case.n_channels]
-    odd = next((case for case in others if case.image_space != first.image_space), None)
-    if odd is not None:
-        raise InputError(
-            Fault(
-                f"image has size {size_text(odd.image_space)}",
-                expected=f"{size_text(first.image_space)}, as case {first.name}: one network sees "
-                "all images whole",
-                fix="bring the images to one size, by resizing or padding",
-                case=odd.name,
-            )
-        )
-    return first.image_space
 
 
 def _is_first_process() -> bool:

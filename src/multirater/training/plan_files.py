@@ -1,0 +1,149 @@
+"""Plans in files: what `multirater plan -o` writes and `train --plan` reads, checked. No torch."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, fields, replace
+from pathlib import Path
+from typing import Any
+
+from multirater.errors import Fault, InputError
+from multirater.io.atomic import replacing
+from multirater.training.fingerprint import Fingerprint
+from multirater.training.normalisation import Normalisation
+from multirater.training.plan import Plan
+
+FILE_NAME = "plan.json"
+
+
+def write_plan(plan: Plan, path: Path, *, overwrite: bool = False) -> None:
+    """Write a plan as JSON."""
+    with replacing(path, overwrite=overwrite) as temporary:
+        temporary.write_text(plan_json(plan) + "\n", encoding="utf-8")
+
+
+def plan_json(plan: Plan) -> str:
+    """Return a plan as text that `read_plan` understands."""
+    return json.dumps(asdict(plan), indent=2)
+
+
+def read_plan(path: Path) -> Plan:
+    """Read a plan, and check every value: people edit them.
+
+    Raises:
+        InputError: no JSON, unknown or missing fields, values that cannot be.
+    """
+    try:
+        stored = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(Fault(error.strerror or str(error), file=str(path))) from None
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise InputError(Fault(f"is no JSON: {error}", file=str(path))) from None
+    try:
+        plan = _from_json(stored)
+        check_plan(plan)
+    except InputError as error:
+        raise error.at(file=path) from None
+    return plan
+
+
+def _from_json(stored: Any) -> Plan:
+    if not isinstance(stored, dict):
+        raise InputError(Fault("is no plan", expected="what `multirater plan DATA -o` writes"))
+    known = {each.name for each in fields(Plan)}
+    unknown = sorted(set(stored) - known)
+    missing = sorted(known - set(stored))
+    if unknown or missing:
+        what = f"unknown field {unknown[0]!r}" if unknown else f"no field {missing[0]!r}"
+        raise InputError(Fault(what, expected="the fields that `multirater plan DATA -o` writes"))
+    values = {name: _tuples(value) for name, value in stored.items()}
+    try:
+        values["normalisation"] = Normalisation(**values["normalisation"])
+        if values["fingerprint"] is not None:
+            values["fingerprint"] = Fingerprint(**values["fingerprint"])
+    except TypeError:
+        raise InputError(
+            Fault("fingerprint or normalisation cannot be understood", fix="make the plan again")
+        ) from None
+    return Plan(**values)
+
+
+def _tuples(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(map(_tuples, value))
+    return {k: _tuples(v) for k, v in value.items()} if isinstance(value, dict) else value
+
+
+def check_plan(plan: Plan) -> None:
+    """Refuse values that cannot be."""
+    n_axes = {"2d": 2, "slices": 2, "3d": 3, "whole": None}.get(str(plan.view), -1)
+    checks: list[tuple[str, bool, str]] = [
+        ("view", n_axes != -1, "2d, slices, 3d or whole"),
+        ("patch", _are_sizes(plan.patch, n_axes), f"{n_axes} whole numbers above 0, or none"),
+        ("space", _are_sizes(plan.space, None), "whole numbers above 0, or none"),
+        ("spacing", _are_positive(plan.spacing), "millimetres above 0, or none"),
+        ("batch_size", _is_count(plan.batch_size), "a whole number above 0"),
+        ("epochs", _is_count(plan.epochs), "a whole number above 0"),
+        ("n_features", _is_count(plan.n_features), "a whole number above 0"),
+        ("memory", _is_count(plan.memory), "bytes, a whole number above 0"),
+        (
+            "steps_per_epoch",
+            plan.steps_per_epoch == 0 or _is_count(plan.steps_per_epoch),
+            "a whole number, 0 for one pass over the cases",
+        ),
+        ("rare_share", _is_share(plan.rare_share), "a share from 0 to 1"),
+        ("augment", isinstance(plan.augment, bool), "true or false"),
+        ("mirror", isinstance(plan.mirror, bool), "true or false"),
+        ("channels", _are_sizes(plan.channels, None), "whole numbers above 0"),
+        ("strides", _are_stages(plan.strides, plan, n_axes), "sizes per stage and axis"),
+        ("kernels", _are_stages(plan.kernels, plan, n_axes), "sizes per stage and axis"),
+        ("normalisation", plan.normalisation.kind in ("case", "study"), "of kind case or study"),
+    ]
+    wrong = next((each for each in checks if not each[1]), None)
+    if wrong is not None:
+        found = getattr(plan, wrong[0])
+        raise InputError(
+            Fault(f"{wrong[0]} is {found!r}", expected=wrong[2], fix="correct it, or plan again")
+        )
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+
+
+def _is_share(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+
+
+def _are_sizes(values: Any, length: int | None) -> bool:
+    if not isinstance(values, tuple) or not all(map(_is_count, values)):
+        return False
+    return not values or length is None or len(values) == length
+
+
+def _are_positive(values: Any) -> bool:
+    return isinstance(values, tuple) and all(
+        isinstance(each, int | float) and 0 < each < float("inf") for each in values
+    )
+
+
+def _are_stages(values: Any, plan: Plan, n_axes: int | None) -> bool:
+    if not isinstance(values, tuple) or (
+        plan.view != "whole" and len(values) != len(plan.channels)
+    ):
+        return False
+    return all(_are_sizes(each, n_axes) and each for each in values)
+
+
+def followed_plan(plan: Plan, settings: Any) -> Plan:
+    """Return the plan as it was followed: what the user or the first real step changed is in it.
+
+    Args:
+        plan: as it was made.
+        settings: that a run trains with, with fields of the same names.
+    """
+    names = ["space", "n_features", "batch_size", "epochs", "augment"]
+    if plan.view != "whole":
+        names += ["spacing", "patch", "channels", "strides", "kernels", "steps_per_epoch"]
+        names += ["rare_share", "mirror"]
+    return replace(plan, **{name: getattr(settings, name) for name in names})
