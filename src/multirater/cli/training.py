@@ -331,8 +331,13 @@ def predict(
             show_default=False,
         ),
     ] = None,
+    tta: Annotated[
+        bool, typer.Option("--tta", help="Average over mirrored copies: slower, a bit better.")
+    ] = False,
+    memory: Memory = "",
 ) -> None:
     """Segment or classify images with a trained network."""
+    from multirater.training.budget import memory_bytes
     from multirater.training.prediction import predict as run_prediction
 
     print(
@@ -345,6 +350,8 @@ def predict(
             confusion=confusion,
             recurrences=recurrences,
             confidences=_confidences(confidence or []),
+            tta=tta,
+            memory=memory_bytes(memory) if memory else None,
         )
     )
 

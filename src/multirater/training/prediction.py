@@ -55,6 +55,8 @@ def predict(
     confusion: bool = False,
     recurrences: bool = False,
     confidences: Mapping[str, float] | None = None,
+    tta: bool = False,
+    memory: int | None = None,
 ) -> Path:
     """Predict every case of a data set and write the results into a folder.
 
@@ -69,6 +71,8 @@ def predict(
             any.
         confidences: in the raters by name, from 0 to 1, for methods that follow them (prism,
             mrnet); by default the method finds its own.
+        tta: average over mirrored copies of every image.
+        memory: budget in bytes; that of the run when not given.
 
     Returns:
         The path of the manifest.
@@ -83,7 +87,7 @@ def predict(
                 expected="one of them: given confidences are followed at once",
             )
         )
-    predictor = Predictor(run, confidences=confidences)
+    predictor = Predictor(run, confidences=confidences, tta=tta, memory=memory)
     predictor.data.require_features(dataset.features)
     if predictor.data.kind == "classes":
         return _predict_classes(predictor, dataset, target, Path(run))

@@ -1,13 +1,19 @@
-"""A trained network applied to images: small ones together, large ones in windows."""
+"""A trained network applied to images: small ones together, large ones in windows.
+
+Images are brought to the grid of the run, predictions back to the grid of each image. What is said
+of a very large image is kept in a file, part by part.
+"""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby, islice
 from math import prod
 from pathlib import Path
+from tempfile import TemporaryFile
 
 import numpy as np
 import torch
@@ -17,6 +23,11 @@ from torch import Tensor, nn
 from multirater.errors import Fault, InputError
 from multirater.io.grid import size_text
 from multirater.nn.rater_network import RaterNetwork
+from multirater.progress import track
+from multirater.training.budget import GB, amount, usual_budget
+from multirater.training.data import grid_of
+from multirater.training.plan import PROCESS_BYTES
+from multirater.training.resampling import resize_maps
 from multirater.training.run import read_run
 from multirater.training.samples import normalise
 from multirater.types import Case, Geometry
@@ -31,6 +42,11 @@ that has 256 x 256."""
 
 _BATCH_VALUES = 2**25
 """And up to this many values that are said of them: 128 MB, however many raters are asked for."""
+
+
+_ROWS = 64
+_SHARE_OF_MAPS = 1 / 6
+"""Share of the memory that what is said of an image may take before it is cut into parts."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,13 +67,21 @@ class Prediction:
     @property
     def label(self) -> NDArray[np.int16]:
         """Most probable class, (*space)."""
-        return np.asarray(self.probability.argmax(0), dtype=np.int16)
+        return most_probable(self.probability)
 
     def rater_label(self, rater: int) -> NDArray[np.int16]:
         """Return what a rater would have drawn, (*space); the truth when nothing else is known."""
-        return (
-            self.label if self.drawn is None else np.asarray(self.drawn[rater].argmax(0), np.int16)
-        )
+        return self.label if self.drawn is None else most_probable(self.drawn[rater])
+
+
+def most_probable(probability: NDArray[np.float32]) -> NDArray[np.int16]:
+    """Return the class (*space) that is most probable of (n_classes, *space), part by part."""
+    if probability.ndim == 1:
+        return np.asarray(probability.argmax(0), dtype=np.int16)
+    label = np.empty(probability.shape[1:], dtype=np.int16)
+    for start in range(0, len(label), _ROWS):
+        label[start : start + _ROWS] = probability[:, start : start + _ROWS].argmax(0)
+    return label
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +99,7 @@ class _Request:
     geometry: Geometry
     image: NDArray[np.float32]
     raters: tuple[int, ...]
+    space: tuple[int, ...]
 
     @property
     def kind(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -89,6 +114,8 @@ class Predictor:
         folder: of the run.
         confidences: in the raters by name, from 0 to 1, for methods that follow them (prism,
             mrnet); those that are not named have none. By default the method finds its own.
+        tta: average over mirrored copies of every image.
+        memory: budget in bytes; that of the run when not given.
 
     Example:
         predictor = Predictor("run")
@@ -96,10 +123,19 @@ class Predictor:
     """
 
     def __init__(
-        self, folder: str | Path, *, confidences: Mapping[str, float] | None = None
+        self,
+        folder: str | Path,
+        *,
+        confidences: Mapping[str, float] | None = None,
+        tta: bool = False,
+        memory: int | None = None,
     ) -> None:
         self.config, self.data, self.network = read_run(folder)
         self.confidence = confidence_vector(confidences, self.data.raters) if confidences else None
+        self.grid = grid_of(self.config)
+        self.memory = memory or self.config.memory or usual_budget()
+        self.mirrored = self._mirrored_axes() if tta else []
+        _require_room(self.memory)
 
     def __call__(
         self, image: NDArray[np.generic], *, raters: Sequence[int] | None = None
@@ -142,19 +178,29 @@ class Predictor:
             while batch := list(islice(alike, self._batch_size(shape[1:], len(wanted)))):
                 found = self._predictions([request.image for request in batch], wanted)
                 for request, prediction in zip(batch, found, strict=True):
-                    yield PredictedCase(request.case, request.geometry, prediction)
+                    own = self._on_own_grid(prediction, request.space)
+                    yield PredictedCase(request.case, request.geometry, own)
 
     def _request(self, case: Case, raters: Callable[[Case], Sequence[int]]) -> _Request:
         image = case.read_image()
         if image is None:
             raise InputError(Fault("has no image", case=case.name))
         try:
-            prepared = self._prepared(image.array)
+            self._require_alike(image.array)
         except InputError as error:
             raise error.at(case=case.name) from None
-        return _Request(case, image.geometry, prepared, tuple(raters(case)))
+        prepared = self.grid.prepared(image)
+        return _Request(case, image.geometry, prepared, tuple(raters(case)), image.space)
 
     def _prepared(self, image: NDArray[np.generic]) -> NDArray[np.float32]:
+        """Return an array, of which no spacing is known, as the network sees it."""
+        self._require_alike(image)
+        array = np.asarray(image)
+        if self.data.kind == "classes":
+            array = resize_maps(array, self.data.space)
+        return normalise(array, self.config.normalisation)
+
+    def _require_alike(self, image: NDArray[np.generic]) -> None:
         if len(image) != self.data.n_channels:
             raise InputError(
                 Fault(f"{len(image)} channels", expected=f"{self.data.n_channels}, as in training")
@@ -168,23 +214,80 @@ class Predictor:
                     fix="predict with a network that was trained on such images",
                 )
             )
-        if self.data.kind == "classes" and image.shape[1:] != self.data.space:
+        if self.data.kind == "classes" and image.ndim - 1 != len(self.data.space):
             raise InputError(
                 Fault(
                     f"image has size {size_text(image.shape[1:])}",
                     expected=f"{size_text(self.data.space)}, as in training",
-                    fix="bring the image to this size, by resizing or padding",
                 )
             )
-        return normalise(np.asarray(image))
 
     def _predictions(
         self, images: Sequence[NDArray[np.float32]], raters: tuple[int, ...]
     ) -> list[Prediction]:
         """Run the network on images of one size."""
-        network = _Channels(self.network, raters, self.confidence)
+        network: _Images = _Channels(self.network, raters, self.confidence)
+        if self.mirrored:
+            network = _Mirrored(network, self.mirrored)
+        if len(images) == 1 and (parts := self._parts(images[0].shape[1:], len(raters))):
+            return [self._in_parts(network, images[0], parts)]
         output = self._run(network, np.stack(images))
         return [self._unpack(each, len(raters)) for each in output]
+
+    def _on_own_grid(self, prediction: Prediction, space: tuple[int, ...]) -> Prediction:
+        """Bring what was predicted back to the size of an image."""
+        if self.data.kind == "classes" or prediction.probability.shape[1:] == space:
+            return prediction
+        parts = (prediction.probability, prediction.drawn, prediction.confusion)
+        return Prediction(*(None if part is None else _resized(part, space) for part in parts))  # type: ignore[arg-type]
+
+    def _parts(self, space: Sequence[int], n_raters: int) -> list[_Part]:
+        """Cut an image that is too large to hold all that is said of it: rows of it at a time."""
+        if self.data.kind == "classes":
+            return []
+        room = self.memory * _SHARE_OF_MAPS
+        per_row = 4 * prod(space[1:]) * (self._n_values(n_raters) * 3 + self.data.n_channels)
+        if per_row * space[0] <= room:
+            return []
+        edge = 0 if self.config.view == "slices" else self._window(space)[0] // 2
+        n_rows = max(int(room // per_row) - 2 * edge, edge, 1)
+        return [
+            _Part(start, min(start + n_rows, space[0]), max(start - edge, 0), start + n_rows + edge)
+            for start in range(0, space[0], n_rows)
+        ]
+
+    def _in_parts(
+        self, network: _Images, image: NDArray[np.float32], parts: Sequence[_Part]
+    ) -> Prediction:
+        """Predict rows of an image, with some beyond them; keep what is said in a file."""
+        n_raters = len(network.raters)
+        kept: list[NDArray[np.float32] | None] = []
+        for part in track(parts, "parts of a large image", len(parts)):
+            output = self._run(network, image[None, :, part.first : part.last])[0]
+            rows = slice(part.start - part.first, part.end - part.first)
+            found = self._unpack(output[:, rows], n_raters)
+            maps = (found.probability, found.drawn, found.confusion)
+            first = [0 if m is None else m.ndim - image.ndim + 1 for m in maps]
+            kept = kept or [
+                None if m is None else _room(m, image.shape[1], axis)
+                for m, axis in zip(maps, first, strict=True)
+            ]
+            for whole, own, axis in zip(kept, maps, first, strict=True):
+                if whole is not None and own is not None:
+                    whole[(slice(None),) * axis + (slice(part.start, part.end),)] = own
+        return Prediction(*kept)  # type: ignore[arg-type]
+
+    def _mirrored_axes(self) -> list[int]:
+        """Return the axes to mirror; a network that never saw mirrored images is refused."""
+        if self.data.kind == "classes" or not self.config.mirror:
+            raise InputError(
+                Fault(
+                    "mirrored copies for a network that was trained without mirroring",
+                    expected="a run on drawings, without --no-mirror",
+                    fix="leave --tta out",
+                )
+            )
+        return list(range(2, 2 + self.data.ndim))
 
     def _run(self, network: _Images, images: NDArray[np.float32]) -> NDArray[np.float32]:
         """Run a network that gives channels on images (B, channels, *space)."""
@@ -211,7 +314,7 @@ class Predictor:
         from monai.inferers import sliding_window_inference
 
         space = images.shape[2:]
-        window = self.config.patch or tuple(min(size, _WINDOW) for size in space)
+        window = self._window(space)
         if all(size <= part for size, part in zip(space, window, strict=True)):
             return network(images)  # type: ignore[no-any-return]
         return sliding_window_inference(  # type: ignore[no-any-return]
@@ -223,10 +326,18 @@ class Predictor:
             mode="gaussian",
         )
 
+    def _window(self, space: Sequence[int]) -> tuple[int, ...]:
+        return self.config.patch or tuple(min(size, _WINDOW) for size in space)
+
+    def _n_values(self, n_raters: int) -> int:
+        """How many numbers are said of a pixel."""
+        n_classes = len(self.data.classes)
+        return n_classes * (1 + n_raters * (1 + n_classes))
+
     def _batch_size(self, space: Sequence[int], n_raters: int) -> int:
         """How many images of a size go through the network together."""
-        n_classes, n_pixels = len(self.data.classes), max(1, prod(space))
-        n_values = n_pixels * n_classes * (1 + n_raters * (1 + n_classes))
+        n_pixels = max(1, prod(space))
+        n_values = n_pixels * self._n_values(n_raters)
         return max(1, min(_BATCH_PIXELS // n_pixels, _BATCH_VALUES // n_values))
 
     def _unpack(self, output: NDArray[np.float32], n_raters: int) -> Prediction:
@@ -274,6 +385,62 @@ class _Channels(_Images):
         if found.cm is not None:
             parts.append(found.cm.flatten(1, 3))
         return torch.cat(parts, dim=1)
+
+
+class _Mirrored(_Images):
+    """The mean over an image and its mirrored copies."""
+
+    def __init__(self, inner: _Images, axes: Sequence[int]) -> None:
+        super().__init__(inner.network, inner.raters)
+        self.inner = inner
+        self.turns = [
+            turn for n in range(len(axes) + 1) for turn in itertools.combinations(axes, n)
+        ]
+
+    def forward(self, image: Tensor) -> Tensor:
+        total: Tensor = self.inner(image)
+        for turn in self.turns[1:]:
+            total = total + self.inner(image.flip(turn)).flip(turn)
+        return total / len(self.turns)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Rows of an image to predict, from `start` to `end`, and which are looked at for them."""
+
+    start: int
+    end: int
+    first: int
+    last: int
+
+
+def _room(like: NDArray[np.float32], n_rows: int, axis: int) -> NDArray[np.float32]:
+    """Return room in a file for the maps of all rows of an image; it goes with the array."""
+    shape = (*like.shape[:axis], n_rows, *like.shape[axis + 1 :])
+    with TemporaryFile() as file:
+        return np.memmap(file, dtype=np.float32, mode="w+", shape=shape)
+
+
+def _resized(maps: NDArray[np.float32], space: tuple[int, ...]) -> NDArray[np.float32]:
+    """Bring maps (..., *space) to another size, one after the other; probabilities stay such."""
+    n_axes = len(space)
+    before = maps.shape[:-n_axes]
+    found = np.empty((*before, *space), dtype=np.float32)
+    for place in np.ndindex(*before):
+        found[place] = resize_maps(maps[place][None], space)[0]
+    return found
+
+
+def _require_room(memory: int) -> None:
+    least = PROCESS_BYTES + GB // 4
+    if memory < least:
+        raise InputError(
+            Fault(
+                f"a budget of {amount(memory)} is too small to predict",
+                expected=f"at least {amount(least)}",
+                fix="give more --memory",
+            )
+        )
 
 
 class _Steps(_Images):
