@@ -29,6 +29,12 @@ def digits(n=8, raters=None, supply="dense"):
     return simulate_dataset(truth, raters, seed=3, supply=supply)
 
 
+def several(n):
+    """Raters of several habits, none alike."""
+    kinds = ("over", "good", "under", "wrong")
+    return [parse_rater(f"{kinds[i % 4]}:{0.2 + 0.8 * i / n:.3f}") for i in range(n)]
+
+
 def ball_volumes(n=3):
     """Two nested balls in volumes with slices 2.5 times as far apart as pixels."""
     z, y, x = np.indices((10, 32, 40))
@@ -85,6 +91,7 @@ def kinds(tmp_path_factory):
         "no images": without(digits(), "truth", "image"),
         "single rater": without(digits(4, [SimulatedRater("over")]), "truth"),
         "forty raters": digits(12, forty, supply=(6, 12)),
+        **{f"{n} raters": without(digits(6, several(n)), "truth") for n in (2, 15, 60)},
     }
     folders = {}
     for name, dataset in made.items():

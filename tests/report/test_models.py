@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -36,7 +38,7 @@ def test_groups_cover_the_cases_and_average_to_the_whole(measured):
 def test_columns_are_those_that_anything_has(measured):
     columns = columns_of(measured[1])
     assert columns[0] == "Dice"
-    assert "GED (1-Dice)" not in columns  # no rater is predicted
+    assert "energy distance (Dice)" not in columns  # no rater is predicted
 
 
 def test_what_cannot_be_compared_is_left_out(kinds, tmp_path):
@@ -49,3 +51,31 @@ def test_without_truth_the_majority_is_compared_with(kinds, tmp_path):
     fuse_dataset(read_dataset(kinds["no truth"]), tmp_path / "fused", method="majority-vote")
     (vote,) = measure_results(read_subject([tmp_path / "fused"]))
     assert vote.figures["Dice with majority vote"].value == 1.0
+
+
+def test_methods_are_compared_on_common_cases_only(kinds, tmp_path):
+    data = read_dataset(kinds["truth"])
+    fuse_dataset(data, tmp_path / "vote", method="majority-vote")
+    some = replace(data, cases=data.cases[2:6])
+    fuse_dataset(some, tmp_path / "some", method="staple")
+    vote, staple = measure_results(
+        read_subject([kinds["truth"], tmp_path / "vote", tmp_path / "some"])
+    )
+    assert (vote.n_cases, staple.n_cases) == (4, 4)
+    assert (vote.n_covered, staple.n_covered) == (8, 4)
+    expected = evaluate(tmp_path / "vote", some).scores.loc[("Dice", "all"), "value"]
+    assert vote.figures["Dice"].value == pytest.approx(expected)
+    best, other = sorted((vote, staple), key=lambda each: -each.figures["Dice"].value)
+    assert (best.is_best, other.is_best) == (True, False)
+    gap = best.figures["Dice"].value - other.figures["Dice"].value
+    assert other.behind.value == pytest.approx(gap)
+    assert other.behind.low <= gap <= other.behind.high
+
+
+def test_methods_without_a_common_case_are_measured_apart(kinds, tmp_path):
+    data = read_dataset(kinds["truth"])
+    for name, cases in {"one": data.cases[:3], "two": data.cases[3:]}.items():
+        fuse_dataset(replace(data, cases=cases), tmp_path / name, method="majority-vote")
+    found = measure_results(read_subject([kinds["truth"], tmp_path / "one", tmp_path / "two"]))
+    assert [each.n_cases for each in found] == [3, 5]
+    assert not any(each.is_best or each.behind for each in found)

@@ -1,9 +1,12 @@
 import json
 import re
+import shutil
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
 
+from multirater import dataset_from_arrays, write_dataset
 from multirater.report.contents import gather
 from multirater.report.page import as_json
 from multirater.report.report import make_page
@@ -83,3 +86,59 @@ def test_a_page_holds_as_many_cases_as_asked_for_and_says_so(kinds):
     text = "".join(page.pieces())
     assert "3 of 8 cases are shown" in text
     assert text.count('type="application/json" id="case-') == 3
+
+
+def texts(paths, **options):
+    return "".join(make_page(gather(paths, **options), cases=500).pieces())
+
+
+def test_raters_stand_best_first_with_ranks(kinds):
+    page = make_page(gather([kinds["truth"]]), cases=500)
+    text = "".join(page.pieces())
+    names = re.findall(r'<a class="rater-name"[^>]*>.*?</svg>([^<]+)</a>', text)
+    scores = {each.name: each.score.value for each in page.contents.raters}
+    assert names == sorted(scores, key=lambda name: -scores[name])
+    assert "are level: their intervals do not tell them apart" in text
+
+
+def test_the_trust_box_leads_with_three_points_and_folds_the_rest(kinds):
+    page = make_page(gather([kinds["forty raters"]]), cases=500)
+    box = page.html().split('id="trust-title"')[1].split("</section>")[0]
+    points = page.contents.trust.findings
+    first = box.split("<details")[0]
+    assert first.count("<li>") == min(len(points), 3)
+    assert box.count("<li>") == len(points)
+
+
+def test_terms_are_explained_where_they_occur(page):
+    text = page.html()
+    for name, body in re.findall(r'<section id="(raters|models)".*?(<dl>.*?</dl>)', text, re.S):
+        assert name
+        assert all(line.strip() for line in re.findall("<dd>(.*?)</dd>", body))
+    heads = re.findall(r'<th scope="col" aria-sort="none"><button[^>]*>([^<]+)<', text)
+    explained = {term.lower() for term in re.findall("<dt>(.*?)</dt>", text)}
+    plain = {"rater", "labels", "most frequent confusion", "method", "cases"}
+    for head in heads:
+        word = head.lower().removesuffix(" ↓").strip()
+        assert word in explained | plain or word.startswith("recall of"), head
+
+
+def test_findings_about_the_study_are_on_the_page(kinds, tmp_path):
+    drawn = np.ones((4, 2, 12, 12), dtype=int)
+    drawn[:, :, 3:8, 4:9] = 0
+    drawn[:, 1, 8, 4] = 0
+    write_dataset(dataset_from_arrays(drawn), tmp_path / "study")
+    assert "masks look reversed" in texts([tmp_path / "study"])
+    assert "What is odd about the study" not in texts([kinds["volumes"]])
+
+
+def test_groups_are_on_the_page(kinds, tmp_path):
+    study = tmp_path / "study"
+    shutil.copytree(kinds["no truth"], study)
+    raters = gather([study]).subject.dataset.raters
+    lines = [f"{name},{'expert' if i < 2 else 'crowd'}" for i, name in enumerate(raters)]
+    (study / "raters.csv").write_text("\n".join(["rater,group", *lines]))
+    text = texts([study])
+    assert "between crowd and expert" in text
+    assert "within expert" in text
+    assert "within crowd" not in texts([study], exclude=["group=crowd"])

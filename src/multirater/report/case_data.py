@@ -17,13 +17,14 @@ from multirater.io.suffixes import suffix_of
 from multirater.patterns import encode_patterns
 from multirater.report.layers import Layer, layers_of
 from multirater.report.pictures import as_shades, encode_picture
+from multirater.report.planes import Plane, planes_of
 from multirater.report.reference import Reference, vote
 from multirater.report.runs import encode_runs
 from multirater.report.subject import Result, Subject
 from multirater.types import MISSING, Case, Classes, Geometry, Image
 
-MOST_SLICES = 40
-"""Slices of a volume that are shown; of more, an even choice."""
+MOST_SLICES = 32
+"""Slices of a volume that are shown in each of three views; of more, an even choice."""
 
 _MAP_SIDE = 128
 """Maps of probabilities are smooth: they are stored no larger than this, and in so many steps."""
@@ -62,36 +63,51 @@ class CaseEncoder:
         columns = self._columns(case)
         drawn = [each for each in columns if each is not None and each.ndim]
         space = drawn[0].shape if drawn else () if image is None else image.space
+        shades = None
+        if image is not None and image.space:  # features make no picture
+            shades = as_shades(image.array)
+        geometry = _geometry(case, image)
+        if len(space) != 3:
+            size = _size(geometry, space)
+            return {"name": case.name, **size, **self._view(case, columns, shades, space, 1, True)}
+        views = []
+        for number, plane in enumerate(planes_of(geometry)):
+            turned = [None if each is None else plane.turned(each) for each in columns]
+            seen = None if shades is None else [_turned(channel, plane) for channel in shades]
+            across = tuple(space[axis] for axis in plane.axes)
+            # Maps of networks are stored along the first axis only: they take most of the room.
+            view = self._view(case, turned, seen, across, 3, with_maps=number == 0)
+            size = {"height": across[1], "width": across[2], "depth": across[0]}
+            views.append({"view": plane.name, **size, "aspect": plane.aspect, **view})
+        return {"name": case.name, **views[0], "views": views[1:]}
+
+    def _view(
+        self,
+        case: Case,
+        columns: Sequence[NDArray[Any] | None],
+        shades: list[NDArray[np.uint8]] | None,
+        space: tuple[int, ...],
+        n_views: int,
+        with_maps: bool,
+    ) -> dict[str, Any]:
+        """Encode one view, which has its share of the room: arrays are turned already."""
+        drawn = [each for each in columns if each is not None and each.ndim]
         slices = choose_slices(drawn, space)
-        found = {"name": case.name, "slices": slices, "start": 0, **_size(case, image, space)}
-        room = self.most_bytes
+        found: dict[str, Any] = {"slices": slices, "start": 0}
+        room = self.most_bytes // n_views
         if drawn:
-            found |= self._drawn(case, columns, space, slices)
+            absent = np.broadcast_to(np.int16(MISSING), space)
+            stack = np.stack([_slices(absent if c is None else c, slices) for c in columns])
+            found |= _patterns(stack, room * 6 // 10)
+            found["start"] = _first_shown(stack, len(self.subject.dataset.raters))
+            found["maps"] = self._maps(case, space, slices) if with_maps else []
             texts = [*found["runs"], *(part for each in found["maps"] for part in each["runs"])]
             room -= sum(map(len, texts))
         else:
             found["answers"] = [MISSING if each is None else int(each) for each in columns]
-        if image is not None and image.space:  # features make no picture
-            shades = as_shades(image.array)
+        if shades is not None:
             found["pictures"] = _pictures(shades, slices, room, n_axes=len(space))
         return found
-
-    def _drawn(
-        self,
-        case: Case,
-        columns: Sequence[NDArray[Any] | None],
-        space: tuple[int, ...],
-        slices: Sequence[int],
-    ) -> dict[str, Any]:
-        """Outlines and maps of a case; of a volume only the slices shown are put together."""
-        absent = np.broadcast_to(np.int16(MISSING), space)
-        shown = [_slices(absent if each is None else each, slices) for each in columns]
-        stack = np.stack(shown)
-        return {
-            **_patterns(stack, self.most_bytes * 6 // 10),
-            "start": _first_shown(stack, len(self.subject.dataset.raters)),
-            "maps": self._maps(case, space, slices),
-        }
 
     def _columns(self, case: Case) -> list[NDArray[Any] | None]:
         """Read every layer's label of a case; nothing where there is none."""
@@ -212,16 +228,25 @@ def choose_slices(drawn: Sequence[NDArray[Any]], space: tuple[int, ...]) -> list
     return [int(each) for each in even]
 
 
-def _size(case: Case, image: Image | None, space: tuple[int, ...]) -> dict[str, Any]:
-    """Size of a case in pixels, and the shape of a pixel."""
+def _turned(shades: NDArray[np.uint8], plane: Plane) -> NDArray[np.uint8]:
+    """Turn a picture (*space), or one in colours (*space, 3)."""
+    if shades.ndim == 3:
+        return plane.turned(shades)
+    return np.moveaxis(plane.turned(np.moveaxis(shades, -1, 0)), 0, -1)
+
+
+def _geometry(case: Case, image: Image | None) -> Geometry | None:
+    if image is None and case.labels:
+        return case.read_label(next(iter(case.labels))).geometry
+    return None if image is None else image.geometry
+
+
+def _size(geometry: Geometry | None, space: tuple[int, ...]) -> dict[str, Any]:
+    """Size of a picture in pixels, and the shape of a pixel."""
     if len(space) < 2:
         return {"depth": 1}
-    geometry = None if image is None else image.geometry
-    if geometry is None and case.labels:
-        geometry = case.read_label(next(iter(case.labels))).geometry
     height, width = space[-2:]
-    depth = space[0] if len(space) == 3 else 1
-    return {"height": height, "width": width, "depth": depth, "aspect": _aspect(geometry)}
+    return {"height": height, "width": width, "depth": 1, "aspect": _aspect(geometry)}
 
 
 def _slices(values: NDArray[Any], slices: Sequence[int]) -> NDArray[Any]:

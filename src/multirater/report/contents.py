@@ -24,6 +24,8 @@ from multirater.report.selection import clearest_mistakes, order_by_disagreement
 from multirater.report.subject import Subject, read_subject
 from multirater.report.tally import CaseTally, tally_cases
 from multirater.report.trust import Trust, assess_trust
+from multirater.sanity import study_findings
+from multirater.trust import Finding
 from multirater.types import Case, Classes
 
 
@@ -43,6 +45,7 @@ class Contents:
         measured: fusions and networks.
         order: positions of the cases, most disagreement first.
         mistakes: by rater, positions of the cases with their clearest mistakes.
+        findings: what is odd about the study, gravest first.
     """
 
     subject: Subject
@@ -56,6 +59,7 @@ class Contents:
     measured: list[Measured]
     order: list[int]
     mistakes: list[list[int]]
+    findings: tuple[Finding, ...] = ()
 
     @property
     def classes(self) -> Classes:
@@ -122,6 +126,7 @@ def gather(
         measure_results(subject, workers=workers),
         order_by_disagreement(tallies),
         [clearest_mistakes(tallies, rater, n_mistakes) for rater in range(n_raters)],
+        study_findings(found),
     )
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from multirater.evaluation import Evaluation, evaluate
+from multirater.evaluation import Evaluation, evaluate, paired_differences
 from multirater.evaluation.recurrences import recurrence_scores
 from multirater.report.raters import Figure
 from multirater.report.subject import Result, Subject
@@ -21,14 +21,20 @@ _MEASURES = {
     "soft Dice with mean of raters": "soft Dice with mean of raters",
     "IoU": "IoU",
     "mIoU": "mIoU",
-    "energy distance (Dice)": "GED (1-Dice)",
+    "energy distance (Dice)": "energy distance (Dice)",
     "CM RMSE": "CM RMSE",
     "global CM RMSE": "global CM RMSE",
-    "consensus Pearson": "consensus r",
+    "consensus Pearson": "consensus Pearson",
 }
 """Measures of an evaluation that the methods table shows, and what it calls them."""
 
-LOWER_IS_BETTER = ("GED (1-Dice)", "CM RMSE", "global CM RMSE")
+LOWER_IS_BETTER = ("energy distance (Dice)", "CM RMSE", "global CM RMSE")
+
+_HEADLINES = (
+    *("Dice", "accuracy", "Dice with majority vote", "accuracy with majority vote"),
+    *("Dice with raters", "accuracy with raters"),
+)
+"""Measures that methods are ranked by: the first that all of them have."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,11 +44,16 @@ class Measured:
     Attributes:
         name: of the result.
         kind: `fusion` or `predictions`.
-        n_cases: compared.
+        n_cases: compared: those that every result covers, where there are any.
+        n_covered: that this result alone could be compared on.
         figures: by measure, as the page calls them.
         groups: Dice by consensus group: name, range in words, cases, figure.
         consensus: (real, predicted) consensus level of each case.
         recurrences: by rater and soft measure, Dice after each recurrence; empty without any.
+        behind: how far behind the best of its kind it is, on the same cases: fusions see the
+            labels of a case, networks only its image. None for the best itself, for the only one
+            of a kind, and where results have no case in common.
+        is_best: whether it has the highest headline figure of several of its kind.
     """
 
     name: str
@@ -52,6 +63,9 @@ class Measured:
     groups: tuple[tuple[str, str, int, Figure], ...]
     consensus: tuple[tuple[float, float], ...]
     recurrences: dict[str, list[float]] = field(default_factory=dict)
+    n_covered: int = 0
+    behind: Figure | None = None
+    is_best: bool = False
 
 
 def measure_results(subject: Subject, *, workers: int = 1) -> list[Measured]:
@@ -62,17 +76,54 @@ def measure_results(subject: Subject, *, workers: int = 1) -> list[Measured]:
         workers: number of processes.
 
     Returns:
-        One entry per result that could be compared with anything.
+        One entry per result that could be compared with anything, all on the cases that every one
+        of them covers; each on its own cases where there are none.
     """
+    covered = {result.name: _covered(result, subject) for result in subject.results}
+    results = [result for result in subject.results if covered[result.name]]
+    if not results:
+        return []
+    common = set.intersection(*(covered[result.name] for result in results))
+    dataset = subject.dataset
+    if common:
+        cases = tuple(case for case in dataset if case.name in common)
+        dataset = replace(dataset, cases=cases)
+    found = {
+        result.name: evaluate(result.dataset, dataset, n_resamples=500, workers=workers)
+        for result in results
+    }
+    behind: dict[str, Figure | None] = {}
+    for kind in {result.kind for result in results} if common else ():
+        behind |= _behind({r.name: found[r.name] for r in results if r.kind == kind})
     measured = []
-    for result in subject.results:
-        if not _is_comparable(result, subject):
-            continue
-        found = evaluate(result.dataset, subject.dataset, n_resamples=500, workers=workers)
-        table = recurrence_scores(result.dataset, subject.dataset)
+    for result in results:
+        table = recurrence_scores(result.dataset, dataset)
         steps = {str(name): [float(v) for v in table[name]] for name in table}
-        measured.append(replace(_measured(result, found), recurrences=steps))
+        each = replace(_measured(result, found[result.name]), recurrences=steps)
+        gap = behind.get(result.name)
+        n_covered = len(covered[result.name])
+        is_best = result.name in behind and gap is None
+        measured.append(replace(each, n_covered=n_covered, behind=gap, is_best=is_best))
     return measured
+
+
+def _behind(found: Mapping[str, Evaluation]) -> dict[str, Figure | None]:
+    """How far each is behind the best, case by case; None for the best, nothing for one alone."""
+    headline = next(
+        (m for m in _HEADLINES if all((m, "all") in each.scores.index for each in found.values())),
+        None,
+    )
+    if headline is None or len(found) < 2:
+        return {}
+    best = max(found, key=lambda name: _figure(found[name], headline).value)
+    gaps: dict[str, Figure | None] = {best: None}
+    for name in found:
+        if name == best:
+            continue
+        pair = paired_differences({"best": found[best], "other": found[name]})
+        rows = pair.xs(headline, level="measure")[["difference", "low", "high"]].to_numpy()
+        gaps[name] = Figure(*map(float, rows[0])) if len(rows) else Figure(float("nan"))
+    return gaps
 
 
 def columns_of(measured: Sequence[Measured]) -> list[str]:
@@ -80,11 +131,11 @@ def columns_of(measured: Sequence[Measured]) -> list[str]:
     return [name for name in _MEASURES.values() if any(name in each.figures for each in measured)]
 
 
-def _is_comparable(result: Result, subject: Subject) -> bool:
-    named = {case.name for case in result.dataset}
-    return any(
-        case.name in named and (case.truth is not None or case.labels) for case in subject.dataset
-    )
+def _covered(result: Result, subject: Subject) -> set[str]:
+    """Names of the cases that a result can be compared on."""
+    named = {case.name for case in result.dataset if case.labels}
+    known = (case for case in subject.dataset if case.truth is not None or case.labels)
+    return {case.name for case in known if case.name in named}
 
 
 def _measured(result: Result, found: Evaluation) -> Measured:

@@ -22,9 +22,12 @@ from multirater.report.contents import Contents
 from multirater.report.layers import Layer, rater_layer
 from multirater.report.models import LOWER_IS_BETTER, Measured, columns_of
 from multirater.report.next_steps import headline, next_steps
+from multirater.report.pair_matrix import lay_out
+from multirater.report.rater_table import RaterTable, rater_columns
 from multirater.report.raters import Figure
 from multirater.report.step_pictures import step_pictures
 from multirater.report.subject import Kind
+from multirater.report.terms import explained
 from multirater.words import UNKNOWN, counted, listed, percent
 
 _SCRIPTS = (
@@ -32,8 +35,6 @@ _SCRIPTS = (
     "page.js",  # last: it starts everything
 )
 _HERE = "<!-- cases -->"
-_MOST_IN_MATRIX = 60
-_MOST_RECALLS = 6
 _MOST_LINES = 8
 """Colours that lines of a chart can have."""
 
@@ -102,6 +103,7 @@ class Page:
             contents.cases[i].name for i in contents.order if contents.tallies[i].disagreement > 0
         ]
         n_labels = sum(len(case.labels) for case in contents.cases)
+        table = rater_columns(contents)
         return {
             "contents": contents,
             "subject": subject,
@@ -115,8 +117,13 @@ class Page:
             "lower_is_better": LOWER_IS_BETTER,
             "best": _best(contents.measured),
             "charts": self._charts(),
-            "recalls_shown": 2 < len(contents.classes) <= _MOST_RECALLS or not contents.is_masks,
-            "matrix_raters": self._matrix_raters(),
+            "rater_table": table,
+            "matrix": lay_out(contents.matrix, [each.labels for each in contents.raters]),
+            "groups": self._groups(),
+            "group_measure": "Dice" if contents.is_masks else "percent agreement",
+            "terms": self._terms(table),
+            "on_common": len({each.n_cases for each in contents.measured}) <= 1,
+            "all_covered": all(each.n_cases == each.n_covered for each in contents.measured),
             "note": self._note(),
             "version": __version__,
             "unknown": UNKNOWN,
@@ -136,11 +143,38 @@ class Page:
             tiles.append(("Dice of two raters" if contents.is_masks else "two raters agree", shown))
         return tiles
 
-    def _matrix_raters(self) -> list[int]:
-        """Positions of the raters in the agreement matrix: those with most labels, if too many."""
-        raters = self.contents.raters
-        order = sorted(range(len(raters)), key=lambda i: -raters[i].labels)[:_MOST_IN_MATRIX]
-        return sorted(order)
+    def _groups(self) -> list[dict[str, Any]]:
+        """Agreement within and between groups of raters; nothing without groups."""
+        agreed = self.contents.agreed
+        if agreed is None or not len(agreed.groups):
+            return []
+        measure = "Dice" if self.contents.is_masks else "percent agreement"
+        return [
+            {
+                "column": row["column"],
+                "who": f"within {row['group a']}"
+                if row["group a"] == row["group b"]
+                else f"between {row['group a']} and {row['group b']}",
+                "pairs": row["pairs"],
+                "value": Figure(row[measure], row["low"], row["high"]),
+                "gap": Figure(row["gap"], row["gap_low"], row["gap_high"]),
+            }
+            for row in agreed.groups.to_dict("records")
+        ]
+
+    def _terms(self, table: RaterTable) -> dict[str, list[tuple[str, str]]]:
+        """What is explained in each section: the terms that occur in it."""
+        contents = self.contents
+        pairs = "Dice" if contents.is_masks else "Cohen kappa"
+        raters = [*table.terms, pairs, "reference", "majority vote", "disagreement"]
+        kinds = {each.kind for each in contents.measured}
+        models = [*columns_of(contents.measured), "interval", "behind the best"]
+        models += ["fusion"] if "fusion" in kinds else []
+        models += ["network"] if "predictions" in kinds or contents.subject.runs else []
+        models += ["loss"] if contents.subject.runs else []
+        models += ["consensus"] if any(each.groups for each in contents.measured) else []
+        models += ["recurrence"] if any(each.recurrences for each in contents.measured) else []
+        return {"raters": explained(raters), "models": explained(models)}
 
     def _charts(self) -> dict[str, Any]:
         measured = self.contents.measured
@@ -320,6 +354,7 @@ def _environment() -> Environment:
     )
     environment.filters |= {
         "number": _number,
+        "signed": _signed,
         "interval": _interval,
         "bar": interval_bar,
         "percent": percent,
@@ -332,6 +367,10 @@ def _environment() -> Environment:
 
 def _number(value: float) -> str:
     return UNKNOWN if math.isnan(value) else f"{value:.2f}"
+
+
+def _signed(value: float) -> str:
+    return UNKNOWN if math.isnan(value) else f"{value:+.2f}".replace("-", "\u2212")
 
 
 def _interval(figure: Figure) -> str:

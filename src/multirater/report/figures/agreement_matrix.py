@@ -20,6 +20,7 @@ from multirater.report.figures.style import (
     new_figure,
     tick_names,
 )
+from multirater.report.pair_matrix import cluster_order
 
 _MOST_RATERS = 48
 
@@ -30,14 +31,15 @@ def draw_agreement(found: Agreement, raters: Sequence[str]) -> Figure:
 
     Args:
         found: as `multirater.agreement` gives it.
-        raters: names, in the order wanted.
+        raters: names; those who agree stand side by side.
 
     Returns:
         A figure as wide as a column, or as a page for many raters. Two raters who share no case,
         and the diagonal, stay grey. Raters that do not fit are left out, with a note.
     """
     measure = "Dice" if "Dice" in found.pairs.columns else "Cohen kappa"
-    shown = list(raters[:_MOST_RATERS])
+    first = list(raters[:_MOST_RATERS])
+    shown = [first[i] for i in cluster_order(agreement_matrix(found, first, measure))]
     values = agreement_matrix(found, shown, measure)
     width = COLUMN_WIDTH if len(shown) <= 10 else PAGE_WIDTH
     figure = new_figure(width, width * 0.9)

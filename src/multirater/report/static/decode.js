@@ -16,7 +16,7 @@ function multiraterCase(place, content) {
 function loadCase(place) {
   if (!kept.has(place)) {
     const stored = report.source === "inline" ? inlineCase(place) : caseFile(place);
-    kept.set(place, stored.then((content) => ({ ...content, decoded: new Map(), images: new Map() })));
+    kept.set(place, stored.then(withStores));
     stored.catch(() => kept.delete(place));
     if (kept.size > MOST_KEPT) kept.delete(kept.keys().next().value);
   } else {
@@ -25,6 +25,12 @@ function loadCase(place) {
     kept.set(place, again);
   }
   return kept.get(place);
+}
+
+/** Add room for what is decoded, to the case and to its other views. */
+function withStores(content) {
+  const views = (content.views || []).map((view) => withStores({ ...view, name: content.name }));
+  return { ...content, views, decoded: new Map(), images: new Map() };
 }
 
 async function inlineCase(place) {

@@ -143,6 +143,7 @@ async function openMistake(button, rater) {
     report.layers.forEach((_, i) => setShown(i, i === rater || i === report.reference));
     state.overlay = `error ${rater}`;
   }
+  state.view = ""; // the view in which the mistake was found
   await show(Number(button.dataset.case));
   if (button.dataset.slice) {
     state.slice = Number(button.dataset.slice);

@@ -88,7 +88,7 @@ function describe(content, slice) {
   const drawn = report.layers.filter((_, i) => state.shown[i]).map((layer) => layer.name);
   const parts = [`Case ${content.name}`];
   if (content.slices.length > 1) {
-    parts.push(`slice ${content.slices[slice] + 1} of ${content.depth}`);
+    parts.push(`${content.view || ""} slice ${content.slices[slice] + 1} of ${content.depth}`.trim());
     element("slice").value = slice;
     element("slice-number").textContent = `${content.slices[slice] + 1} / ${content.depth}`;
   }

@@ -5,7 +5,8 @@ const isMasks = report.kind === "masks";
 const raterLayers = report.layers.filter((layer) => layer.kind === "rater");
 const state = {
   place: 0, slice: 0, overlay: "none", opacity: 0.6, wanted: -1, channel: 0,
-  zoom: 1, x: 0, y: 0, shown: report.layers.map((layer) => layer.shown), content: null, ticket: 0,
+  zoom: 1, x: 0, y: 0, shown: report.layers.map((layer) => layer.shown), ticket: 0,
+  view: "", whole: null, content: null,
 };
 const GROUPS = [
   ["rater", "Raters"], ["truth", "Truth and fusions"], ["predictions", "Networks"],
@@ -25,13 +26,14 @@ async function show(place, { announce = true } = {}) {
   element("case-name").replaceChildren(about.name,
     make("small", { textContent: position + split + apart }));
   try {
-    state.content = await loadCase(state.place);
+    state.whole = await loadCase(state.place);
   } catch (error) {
-    state.content = null;
+    state.whole = state.content = null;
     note(`${error.message}. Is the folder “cases” still beside this page?`);
     return;
   }
   if (ticket !== state.ticket) return;
+  state.content = chosenView(state.whole);
   const notes = [];
   if (!state.content.pictures) notes.push("This case has no image.");
   if (state.content.coarse > 1) {
@@ -41,6 +43,15 @@ async function show(place, { announce = true } = {}) {
   settle(state.content, about);
   await draw();
   if (state.place + 1 < report.cases.length) loadCase(state.place + 1).catch(() => {});
+}
+
+/** The way through a volume that was chosen: each is stored like a case of its own. */
+function chosenView(whole) {
+  const views = [whole, ...(whole.views || [])];
+  element("view-choice").hidden = views.length < 2;
+  if (views.length < 2) return whole;
+  fillSelect(element("view"), views.map((each) => [each.view, each.view]), state.view);
+  return views.find((each) => each.view === element("view").value);
 }
 
 function note(text) {
@@ -58,7 +69,7 @@ function settle(content, about) {
   element("slice").max = content.slices.length - 1;
   element("channel-choice").hidden = !(content.pictures && content.pictures.length > 1);
   fillSelect(element("channel"), (content.pictures || [0]).map((_, i) => [i, i + 1]), state.channel);
-  element("choices").hidden = element("channel-choice").hidden && element("class-choice").hidden;
+  element("choices").hidden = ["channel", "class", "view"].every((id) => element(`${id}-choice`).hidden);
   if (isMasks) buildOverlays(content);
   for (const row of document.querySelectorAll(".layer")) {
     const i = Number(row.dataset.layer);
@@ -95,6 +106,7 @@ function startViewer() {
   on("overlay", "change", (event) => { state.overlay = event.target.value; draw(); });
   on("opacity", "input", (event) => { state.opacity = event.target.value / 100; draw(); });
   on("slice", "input", (event) => { state.slice = Number(event.target.value); draw(); });
+  on("view", "change", (event) => { state.view = event.target.value; show(state.place); });
   on("class", "change", (event) => { state.wanted = Number(event.target.value); draw(); });
   on("channel", "change", (event) => { state.channel = Number(event.target.value); draw(); });
   new ResizeObserver(() => draw()).observe(element("stage"));
