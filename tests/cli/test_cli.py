@@ -116,6 +116,16 @@ def test_fuse_prints_json_for_machines(digits_folder, tmp_path):
     content = json.loads(output)
     assert content["raters"][0]["rater"] == "good"
     assert 0 <= content["raters"][0]["sensitivity"] <= 1
+    assert content["method"] == "weighted-vote"
+
+
+def test_fuse_says_which_method_it_chose_and_sorts_raters_by_quality(digits_folder, tmp_path):
+    status, output, errors = run("fuse", digits_folder, "-o", tmp_path / "out")
+    assert status == 0
+    assert "method weighted-vote: 5 raters" in errors
+    table = pd.read_csv(tmp_path / "out/raters.csv").sort_values("quality", ascending=False)
+    places = [output.index(f"  {rater} ") for rater in table["rater"]]
+    assert places == sorted(places)
 
 
 def test_convert_a_file_and_a_data_set(digits_folder, tmp_path):

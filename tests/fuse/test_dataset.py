@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,8 @@ from multirater.fuse import mask_dataset
 from multirater.fuse.case import fuse_case
 from multirater.fuse.dataset import fuse_dataset
 from multirater.fuse.mask_dataset import PROGRESS
-from multirater.fuse.methods import METHODS
+from multirater.fuse.methods import ALWAYS_POOLED, METHODS
+from multirater.fuse.quality import quality_of_study
 from multirater.io import (
     dataset_from_arrays,
     read_dataset,
@@ -19,6 +21,7 @@ from multirater.io import (
     write_image,
     write_label,
 )
+from multirater.io.survey import survey
 from multirater.samples import digits_dataset
 from multirater.types import Geometry, Image, LabelMap
 
@@ -34,7 +37,13 @@ def digits(digits_folder):
 def test_files_hold_what_the_function_returns(digits, tmp_path, method):
     fuse_dataset(digits, tmp_path / "out", method=method, probability=True)
     fused = read_dataset(tmp_path / "out")
-    expected = METHODS[method](digits[3].read_labels(digits.raters), 2)
+    together = method in ALWAYS_POOLED
+    labels = [case.read_labels(digits.raters) for case in (digits if together else digits[3:4])]
+    expected = METHODS[method](
+        labels if together else labels[0], 2, **{"pooled": True} if together else {}
+    )
+    if together:
+        expected = replace(expected, label=expected.label[3], probability=expected.probability[3])
     assert fused.raters == (method,)
     assert np.array_equal(fused[3].read_label(method).array, expected.label)
     probability = read_image(tmp_path / "out" / "probability" / "train-0003.tif")
@@ -67,7 +76,7 @@ def test_raters_csv_has_matrix_and_intervals(digits, tmp_path):
     table = pd.read_csv(tmp_path / "out" / "raters.csv", index_col="rater")
     assert list(table.index) == list(digits.raters)
     assert (table["labels"] == len(digits)).all()
-    for name in ("skill", "sensitivity", "cm[digit,background]"):
+    for name in ("quality", "skill", "sensitivity", "cm[digit,background]"):
         low, value, high = table[f"{name}_low"], table[name], table[f"{name}_high"]
         assert ((low <= value + 1e-12) & (value <= high + 1e-12)).all()
     rows = table["cm[digit,background]"] + table["cm[digit,digit]"]
@@ -172,7 +181,7 @@ def test_volumes_keep_format_and_geometry(tmp_path):
     image = Image(np.zeros((1, 4, 6, 6), dtype=np.float32), geometry)
     write_image(image, tmp_path / "data/images/p1.nii.gz")
     fuse_dataset(read_dataset(tmp_path / "data"), tmp_path / "out", probability=True)
-    fused = read_dataset(tmp_path / "out")[0].read_label("staple")
+    fused = read_dataset(tmp_path / "out")[0].read_label("weighted-vote")
     assert np.array_equal(fused.array, mask)
     assert fused.geometry.is_close(geometry)
     probability = read_image(tmp_path / "out/probability/p1.nii.gz")
@@ -271,3 +280,50 @@ def test_no_labels_and_wrong_options_are_refused_and_leave_nothing(digits, tmp_p
     with pytest.raises(InputError, match="prior"):
         fuse_dataset(digits, tmp_path / "out", options={"prior": 2.0})
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("method", ["majority-vote", "staple", "spatial-staple", None])
+def test_every_fusion_says_the_same_quality(digits, tmp_path, method):
+    done = fuse_dataset(digits, tmp_path / "out", method=method)
+    expected = quality_of_study(survey(digits))
+    np.testing.assert_allclose(
+        done.raters[["quality", "quality_low", "quality_high"]],
+        expected[["quality", "quality_low", "quality_high"]],
+    )
+    assert done.raters["quality"].idxmax() == "good"
+    assert done.raters["quality"].idxmin() == "blank"
+
+
+def test_without_a_method_one_is_chosen_and_said(digits, tmp_path):
+    done = fuse_dataset(digits, tmp_path / "out")
+    assert done.method == "weighted-vote"
+    assert "5 raters" in done.why
+    assert json.loads((tmp_path / "out" / "fusion.json").read_text())["method"] == "weighted-vote"
+    asked = fuse_dataset(digits, tmp_path / "asked", method="staple")
+    assert (asked.method, asked.why) == ("staple", "")
+
+
+def test_a_fusion_of_two_raters_is_called_what_it_is(digits, tmp_path):
+    two = replace(
+        digits,
+        raters=("good", "over"),
+        cases=tuple(
+            replace(case, labels={r: case.labels[r] for r in ("good", "over")}) for case in digits
+        ),
+    )
+    for method in (None, "staple"):
+        done = fuse_dataset(two, tmp_path / str(method), method=method)
+        (said, *others) = [each for each in done.messages if "the fused label is" in each]
+        assert "the intersection of all drawings by two raters" in said
+        assert not others
+        assert not any("follows rater" in each for each in done.messages)
+
+
+def test_disputed_only_pooled_keeps_what_all_agree_on(digits, tmp_path):
+    fuse_dataset(
+        digits, tmp_path / "out", method="staple", pooled=True, options={"disputed_only": True}
+    )
+    for case, fused in zip(digits, read_dataset(tmp_path / "out"), strict=True):
+        drawn = case.read_labels(digits.raters).array
+        agreed = (drawn == drawn[0]).all(0)
+        assert np.array_equal(fused.read_label("staple").array[agreed], drawn[0][agreed])

@@ -16,6 +16,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+LEGEND = (
+    "quality: agreement with the consensus of the other raters (Dice of drawings, share of answers "
+    "alike\nof class labels), whatever the method. rank: one more than the raters who are clearly "
+    "better; those of\none rank are level. The rest is against the fused label; skill, the mean "
+    "share of each class that is\ncalled right, is high for whoever over-draws small objects."
+)
+
+
 def fuse(
     data: Annotated[
         Path,
@@ -25,10 +33,11 @@ def fuse(
     method: Annotated[
         str,
         typer.Option(
-            help="mean, majority-vote, staple, spatial-staple, dawid-skene, one-coin, mace, or "
-            "learned (with --run)."
+            help="mean, majority-vote, weighted-vote, staple, spatial-staple, dawid-skene, "
+            "one-coin, mace, or learned (with --run).",
+            show_default="what fits the labels; it is said which and why",
         ),
-    ] = "staple",
+    ] = "",
     pooled: Annotated[
         bool, typer.Option("--pooled", help="One confusion matrix per rater over all cases.")
     ] = False,
@@ -88,7 +97,7 @@ def fuse(
         done = fuse_table(
             data,
             output,
-            method=method,
+            method=method or None,
             options=options,
             raters=raters,
             exclude=exclude,
@@ -98,7 +107,7 @@ def fuse(
         done = fuse_dataset(
             opened(data, raters=raters, exclude=exclude),
             output,
-            method=method,
+            method=method or None,
             pooled=pooled,
             probability=probability,
             options=options,
@@ -107,23 +116,33 @@ def fuse(
             resume=resume,
             overwrite=overwrite,
         )
+    if done.why:
+        say(f"method {done.method}: {done.why}")
     for message in done.messages:
         say(f"note: {message}")
     if json:
-        print_json({"folder": str(done.folder), "raters": done.raters, "notes": done.messages})
+        content = {"folder": str(done.folder), "method": done.method, "why": done.why}
+        print_json({**content, "raters": done.raters, "notes": done.messages})
         return
-    print_table(_with_intervals(done.raters), f"Raters by {method}, with 95% intervals")
+    print_table(_with_intervals(done.raters), f"Raters by {done.method}, with 95% intervals")
+    print(LEGEND)
     print(done.folder)
 
 
 def _with_intervals(raters: pd.DataFrame) -> pd.DataFrame:
-    """Put value and interval into one cell, and leave out the matrices, which are in the file."""
-    shown: dict[str, Any] = {"labels": raters["labels"]}
-    for name in raters.columns:
-        if f"{name}_low" in raters.columns and not name.startswith("cm["):
-            ends = zip(raters[name], raters[f"{name}_low"], raters[f"{name}_high"], strict=True)
+    """Put value and interval into one cell, best raters first; the matrices are in the file."""
+    ordered = raters.sort_values("quality", ascending=False, kind="stable", na_position="last")
+    level = ordered["rank"].duplicated(keep=False)
+    ranks = zip(ordered["rank"], level, strict=True)
+    shown: dict[str, Any] = {
+        "rank": [f"{n} (level)" if alike else str(n) for n, alike in ranks],
+        "labels": ordered["labels"],
+    }
+    for name in ordered.columns:
+        if f"{name}_low" in ordered.columns and not name.startswith("cm["):
+            ends = zip(ordered[name], ordered[f"{name}_low"], ordered[f"{name}_high"], strict=True)
             shown[name] = [f"{value:.3f} [{low:.3f}, {high:.3f}]" for value, low, high in ends]
-    return type(raters)(shown, index=raters.index)
+    return type(raters)(shown, index=ordered.index)
 
 
 def _prior(text: str) -> str | float:

@@ -13,6 +13,7 @@ from multirater.fuse.one_coin import one_coin
 from multirater.fuse.result import FusionResult
 from multirater.fuse.spatial_staple import local_confusion, spatial_staple
 from multirater.fuse.staple import staple
+from multirater.fuse.weighted_vote import weighted_vote
 
 __all__ = [
     "FusionResult",
@@ -25,4 +26,5 @@ __all__ = [
     "one_coin",
     "spatial_staple",
     "staple",
+    "weighted_vote",
 ]

@@ -7,13 +7,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from multirater.errors import Fault, InputError
+from multirater.fuse.choice import choice_for, choice_of
 from multirater.fuse.folder import FusedDataset, write_settings
 from multirater.fuse.methods import NEEDS_SPACE, method_named, require_options
+from multirater.fuse.quality import quality_of_class_labels, with_quality
 from multirater.fuse.rater_table import rater_table_of_tasks
-from multirater.fuse.table import COLUMNS, long_columns
+from multirater.fuse.table import COLUMNS, encode_table, long_columns
 from multirater.io import read_dataset
 from multirater.io.atomic import replacing
 from multirater.io.manifest import FILE_NAME
@@ -42,7 +45,7 @@ def fuse_table(
     path: Path,
     folder: Path,
     *,
-    method: str,
+    method: str | None = None,
     options: Mapping[str, Any] | None = None,
     raters: Iterable[str] | None = None,
     exclude: Iterable[str] | None = None,
@@ -50,13 +53,11 @@ def fuse_table(
 ) -> FusedDataset:
     """Fuse a CSV with the columns task, rater and label; of all raters, or of some.
 
+    Without a method one is taken that fits, see `choice_for`.
+
     Writes `labels.csv` (task, label and the probability of every class), `raters.csv` and
     `fusion.json`.
     """
-    method_named(method)
-    require_options(method, options or {})
-    if method in NEEDS_SPACE:
-        raise InputError(Fault(f"{method} needs masks", expected="another method"))
     for name in ("labels.csv", "raters.csv"):
         if (folder / name).exists() and not overwrite:
             raise InputError(
@@ -64,16 +65,27 @@ def fuse_table(
                     "already exists", fix="choose another folder or --overwrite", file=str(folder)
                 )
             )
+    if method is not None:
+        _require_method(method, options or {})
     frame = _of_raters(_read(path), path, raters, exclude)
-    result = method_named(method)(frame, **(options or {}))
-    described = rater_table_of_tasks(result.counts, result.raters, result.classes)
+    encoded = encode_table(frame)
+    n_answers = int(np.median(np.diff(encoded.answers.matrix.indptr)))
+    choice = choice_of(method, options, choice_for(False, n_answers, len(encoded.raters)))
+    _require_method(choice.method, choice.options)
+    result = method_named(choice.method)(frame, **choice.options)
+    described = with_quality(
+        rater_table_of_tasks(result.counts, result.raters, result.classes),
+        quality_of_class_labels(encoded.answers, encoded.raters),
+    )
     labels = result.probability.add_prefix("P(").add_suffix(")")
     labels.insert(0, "label", result.label)
     for table, name in ((labels, "labels.csv"), (described, "raters.csv")):
         with replacing(folder / name, overwrite=overwrite) as temporary:
             table.to_csv(temporary)
-    done = FusedDataset(folder, described, labels, tuple(result.identifiability.messages()))
-    write_settings(folder, {"method": method, "options": dict(options or {})}, done.messages)
+    messages = tuple(result.identifiability.messages())
+    done = FusedDataset(folder, described, labels, messages, choice.method, choice.why)
+    settings = {"method": choice.method, "options": dict(choice.options), "why": choice.why}
+    write_settings(folder, settings, done.messages)
     write_origin(folder, path)
     return done
 
@@ -89,6 +101,13 @@ def _of_raters(
     names = frame[columns[1]].astype(str)
     kept = chosen_names(list(names.unique()), read_rater_info(path.parent), raters, exclude)
     return frame[names.isin(kept)]
+
+
+def _require_method(method: str, options: Mapping[str, Any]) -> None:
+    method_named(method)
+    require_options(method, options)
+    if method in NEEDS_SPACE:
+        raise InputError(Fault(f"{method} needs masks", expected="another method"))
 
 
 def read_fused_answers(folder: Path, method: str) -> Dataset:

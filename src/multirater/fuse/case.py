@@ -12,11 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multirater.errors import MultiraterWarning
-from multirater.fuse.answers import answers_from_rows
-from multirater.fuse.em import posterior_counts, posterior_of
+from multirater.fuse.answers import Answers, answers_from_rows
+from multirater.fuse.em import posterior_counts, posterior_of, vote_fractions
 from multirater.fuse.fitting import row_labels
+from multirater.fuse.likeness import likeness
 from multirater.fuse.methods import NEEDS_SPACE, method_named
 from multirater.fuse.problem import decode_patterns
+from multirater.fuse.weighted_vote import weighted_shares
 from multirater.io.formats import write_image
 from multirater.io.labels import write_label
 from multirater.io.suffixes import WRITABLE, suffix_of
@@ -28,10 +30,19 @@ _RASTER = {".png", ".jpg", ".jpeg"}
 
 @dataclass(frozen=True, eq=False)
 class PooledFit:
-    """Raters as estimated from all cases together."""
+    """Raters as estimated from all cases together.
+
+    Attributes:
+        cm: (n_raters, true, observed).
+        prior: (n_classes,).
+        weight: (n_raters,), what votes count, when it is a vote.
+        disputed_only: whether a label that all raters of a pixel gave stands.
+    """
 
     cm: NDArray[np.float64]
     prior: NDArray[np.float64]
+    weight: NDArray[np.float64] | None = None
+    disputed_only: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +81,8 @@ class CaseJob:
 class CaseRecord:
     """What is known of a fused case: one line of the progress file.
 
-    `counts` are expected counts [rater][true][observed] in pixels.
+    `counts` are expected counts [rater][true][observed] in pixels; `alike` says what the label
+    equals, see `likeness`.
     """
 
     case: str
@@ -81,6 +93,7 @@ class CaseRecord:
     converged: bool
     n_ties: int
     messages: list[str]
+    alike: list[str] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as plain data."""
@@ -112,6 +125,7 @@ def fuse_case(case: Case, job: CaseJob) -> CaseRecord:
         fused.converged,
         fused.n_ties,
         fused.messages,
+        likeness(labels.array, fused.label, labels.raters),
     )
 
 
@@ -144,11 +158,21 @@ def _apply(labels: Labels, job: CaseJob, fit: PooledFit) -> FusedCase:
     """Use raters as estimated from all cases."""
     found = encode_patterns(labels.array)
     answers = answers_from_rows(found.rows, found.counts, len(job.classes))
-    posterior = posterior_of(answers, fit.cm, fit.prior)
+    posterior = _posterior(answers, fit)
     label, n_ties = row_labels(answers, posterior)
     label_map, probability = decode_patterns(found, None, label, posterior)
     counts = posterior_counts(answers, posterior)
     return FusedCase(label_map, probability, counts, 0, True, n_ties, [])
+
+
+def _posterior(answers: Answers, fit: PooledFit) -> NDArray[np.float64]:
+    if fit.weight is not None:
+        return weighted_shares(answers, fit.weight, fit.prior)
+    posterior = posterior_of(answers, fit.cm, fit.prior)
+    if fit.disputed_only:
+        share = vote_fractions(answers, fit.prior)
+        posterior = np.where(share.max(1, keepdims=True) == 1.0, share, posterior)
+    return posterior
 
 
 def _label_suffix(case: Case, labels: Labels) -> str:

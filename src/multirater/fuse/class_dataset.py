@@ -14,6 +14,7 @@ from multirater.errors import Fault, InputError
 from multirater.fuse.class_tables import write_class_tables
 from multirater.fuse.folder import FusedDataset
 from multirater.fuse.methods import NEEDS_SPACE, method_named
+from multirater.fuse.quality import quality_of_study, with_quality
 from multirater.fuse.rater_table import rater_table_of_tasks
 from multirater.io.survey import Survey
 from multirater.types import Case
@@ -48,7 +49,8 @@ def fuse_classes(found: Survey, target: Path, method: str, fuser: ClassFuser) ->
     ]
     answers = np.concatenate([part.rows for _, part in with_labels]).T
     result = fuser([case for case, _ in with_labels], answers, found)
-    raters = rater_table_of_tasks(result.counts, dataset.raters, names)
+    counted = rater_table_of_tasks(result.counts, dataset.raters, names)
+    raters = with_quality(counted, quality_of_study(found))
     by_case = [case.name for case, _ in with_labels]
     cases = write_class_tables(
         target,

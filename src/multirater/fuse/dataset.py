@@ -7,6 +7,7 @@ sets reads it.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from shutil import rmtree
@@ -14,10 +15,11 @@ from typing import Any
 
 from multirater.errors import Fault, InputError
 from multirater.fuse.case import CaseFuser
+from multirater.fuse.choice import choice_of, choose_method
 from multirater.fuse.class_dataset import ClassFuser, by_method, fuse_classes
 from multirater.fuse.folder import FusedDataset, prepare, write_settings
 from multirater.fuse.mask_dataset import fuse_masks, read_progress
-from multirater.fuse.methods import NEEDS_SPACE, method_named, require_options
+from multirater.fuse.methods import ALWAYS_POOLED, NEEDS_SPACE, method_named, require_options
 from multirater.io.origin import write_origin
 from multirater.io.survey import survey
 from multirater.progress import say
@@ -29,7 +31,7 @@ def fuse_dataset(
     dataset: Dataset,
     folder: str | Path,
     *,
-    method: str = "staple",
+    method: str | None = None,
     pooled: bool = False,
     probability: bool = False,
     options: Mapping[str, Any] | None = None,
@@ -45,9 +47,10 @@ def fuse_dataset(
     Args:
         dataset: masks or class labels.
         folder: target.
-        method: a name from `fuse.methods.METHODS`.
-        pooled: estimate the raters once, from all cases; per case when not set. Class labels are
-            always pooled.
+        method: a name from `fuse.methods.METHODS`; when not given, what fits the labels at hand,
+            see `choose_method`.
+        pooled: estimate the raters once, from all cases; per case when not set. Class labels and
+            the weighted vote are always pooled.
         probability: also write class probabilities.
         options: keyword arguments of the method.
         workers: number of processes.
@@ -60,9 +63,11 @@ def fuse_dataset(
     Raises:
         InputError: with every fault of the data set; nothing is written then.
     """
+    choice = choice_of(method, options, choose_method(dataset))
+    method, options = choice.method, choice.options
     if fuser is None and class_fuser is None:
         method_named(method)
-        require_options(method, options or {})
+        require_options(method, options)
     if pooled and method in NEEDS_SPACE:
         raise InputError(
             Fault(f"{method} cannot be pooled: it uses where pixels lie", fix="leave --pooled out")
@@ -70,9 +75,10 @@ def fuse_dataset(
     target = Path(folder)
     settings = {
         "method": method,
-        "pooled": pooled,
+        "pooled": pooled or method in ALWAYS_POOLED,
         "probability": probability,
-        "options": dict(options or {}),
+        "options": dict(options),
+        "why": choice.why,
     }
     prepare(target, settings, resume=resume, overwrite=overwrite)
     found = survey(dataset, workers=workers)
@@ -86,7 +92,7 @@ def fuse_dataset(
     write_origin(target, dataset.folder)
     try:
         if dataset.kind == "classes":
-            plain = partial(by_method, method=method, options=options or {})
+            plain = partial(by_method, method=method, options=options)
             done = fuse_classes(found, target, method, class_fuser or plain)
         else:
             done = fuse_masks(found, target, settings, workers, scheduler, fuser)
@@ -100,4 +106,4 @@ def fuse_dataset(
         say(f"stopped after {n_done} of {len(dataset)} cases; go on with --resume")
         raise
     write_settings(target, settings, done.messages)
-    return done
+    return replace(done, method=method, why=choice.why)

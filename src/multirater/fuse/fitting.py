@@ -67,8 +67,17 @@ def fuse_by_em(
     return result_of(method, problem, fit)
 
 
-def result_of(method: str, problem: Problem, fit: Fit) -> FusionResult:
-    """Decode rows to the input's shape and add what the labels say about the raters."""
+def result_of(
+    method: str, problem: Problem, fit: Fit, *, weight: NDArray[np.float64] | None = None
+) -> FusionResult:
+    """Decode rows to the input's shape and add what the labels say about the raters.
+
+    Args:
+        method: name for the result.
+        problem: what was fused.
+        fit: what was found.
+        weight: (n_raters,), what votes counted, when it was a vote.
+    """
     label, n_ties = row_labels(problem.answers, fit.posterior)
     decoded_label, probability = problem.decode(label, fit.posterior)
     report = assess(
@@ -98,6 +107,7 @@ def result_of(method: str, problem: Problem, fit: Fit) -> FusionResult:
         n_ties=n_ties,
         identifiability=report,
         method=method,
+        weight=weight,
     )
 
 

@@ -31,12 +31,16 @@ class FusedDataset:
         raters: the content of `raters.csv`.
         cases: the content of `cases.csv`.
         messages: what speaks against the result, most frequent first.
+        method: that fused the labels.
+        why: why it was chosen; empty when it was asked for.
     """
 
     folder: Path
     raters: pd.DataFrame
     cases: pd.DataFrame
     messages: tuple[str, ...]
+    method: str = ""
+    why: str = ""
 
 
 def prepare(target: Path, settings: Mapping[str, Any], *, resume: bool, overwrite: bool) -> None:

@@ -21,6 +21,9 @@ from multirater.fuse.em import confusion_of, log_likelihood_of
 ENOUGH_LABELS = 10
 """Labels of a class below which a rater's estimate for it is called uncertain."""
 
+FOLLOWS = "the estimated truth follows rater"
+"""How the note begins that a fusion has fallen for one rater."""
+
 _COINCIDES = 0.99
 _DISAGREES = 0.95
 _OUTVOTED = 0.1
@@ -81,7 +84,7 @@ class Identifiability:
                 )
         if self.follows is not None:
             found.append(
-                f"the estimated truth follows rater {self.follows}: it coincides with their labels "
+                f"{FOLLOWS} {self.follows}: it coincides with their labels "
                 "while every other rater disagrees with it; when errors are nested (one rater "
                 "draws larger than the next) this is a known failure: compare with majority vote"
             )

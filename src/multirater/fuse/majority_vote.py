@@ -35,4 +35,4 @@ def majority_vote(
     counts = posterior_counts(answers, decided)
     cm = confusion_of(counts)
     fit = Fit(cm, counts, prior, fractions, np.empty(0), True)
-    return result_of("majority-vote", problem, fit)
+    return result_of("majority-vote", problem, fit, weight=np.ones(answers.n_raters))

@@ -19,7 +19,10 @@ from numpy.typing import NDArray
 
 from multirater.fuse.case import CaseFuser, CaseJob, CaseRecord, PooledFit, fuse_case
 from multirater.fuse.folder import FusedDataset, write_tables
+from multirater.fuse.identifiability import FOLLOWS
+from multirater.fuse.likeness import likeness_notes
 from multirater.fuse.methods import method_named
+from multirater.fuse.quality import quality_of_study, with_quality
 from multirater.fuse.rater_table import rater_table
 from multirater.fuse.result import FusionResult
 from multirater.io.atomic import replacing
@@ -54,7 +57,7 @@ def fuse_masks(
         folder=target.resolve(),
         file_names=file_names(case.name for case in dataset),
         write_probability=settings["probability"],
-        pooled=None if whole is None else PooledFit(whole.cm, whole.prior),
+        pooled=None if whole is None else _fit_of(whole, settings["options"]),
         fuser=fuser,
     )
     done = read_progress(target)
@@ -85,6 +88,10 @@ def _pooled_result(found: Survey, settings: Mapping[str, Any]) -> FusionResult:
         weights=counts,
         **settings["options"],
     )
+
+
+def _fit_of(whole: FusionResult, options: Mapping[str, Any]) -> PooledFit:
+    return PooledFit(whole.cm, whole.prior, whole.weight, bool(options.get("disputed_only", False)))
 
 
 def _classes_for_files(found: Survey) -> Classes:
@@ -137,6 +144,7 @@ def _finish(
     judged = counts if whole is not None else np.where(_has_company(counts), counts, 0.0)
     raters = rater_table(judged, dataset.raters, classes.names)
     raters["labels"] = (counts.sum((2, 3)) > 0).sum(0)
+    raters = with_quality(raters, quality_of_study(found))
     cases = pd.DataFrame(
         {
             "case": [record.case for record in records],
@@ -156,6 +164,9 @@ def _finish(
         )
     if whole is not None:
         messages = tuple(whole.identifiability.messages())
+    alike = likeness_notes([record.alike for record in records], len(dataset.raters))
+    # What the label is says more than whom it resembles.
+    messages = (*alike, *(each for each in messages if not alike or FOLLOWS not in each))
     by_name = {record.case: record for record in records}
     rows = [_row(case, by_name.get(case.name), method, target) for case in dataset]
     write_tables(target, raters, cases, rows, classes)

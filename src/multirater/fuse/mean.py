@@ -32,4 +32,5 @@ def mean(
     fractions = vote_fractions(answers, prior)
     counts = posterior_counts(answers, fractions)
     cm = confusion_of(counts)
-    return result_of("mean", problem, Fit(cm, counts, prior, fractions, np.empty(0), True))
+    fit = Fit(cm, counts, prior, fractions, np.empty(0), True)
+    return result_of("mean", problem, fit, weight=np.ones(answers.n_raters))

@@ -16,11 +16,13 @@ from multirater.fuse.problem import Inputs
 from multirater.fuse.result import FusionResult
 from multirater.fuse.spatial_staple import spatial_staple
 from multirater.fuse.staple import staple
+from multirater.fuse.weighted_vote import weighted_vote
 from multirater.words import did_you_mean
 
 METHODS: dict[str, Callable[..., FusionResult]] = {
     "mean": mean,
     "majority-vote": majority_vote,
+    "weighted-vote": weighted_vote,
     "staple": staple,
     "spatial-staple": spatial_staple,
     "dawid-skene": dawid_skene,
@@ -30,6 +32,9 @@ METHODS: dict[str, Callable[..., FusionResult]] = {
 
 NEEDS_SPACE = frozenset({"spatial-staple"})
 """Methods that use where pixels lie, so that they work on one image at a time."""
+
+ALWAYS_POOLED = frozenset({"weighted-vote"})
+"""Methods that look at the raters over all cases, whatever is asked for."""
 
 
 def require_options(method: str, options: Mapping[str, Any]) -> None:

@@ -34,6 +34,7 @@ class FusionResult:
         n_ties: items whose two most probable classes are equally probable; the lower index won.
         identifiability: how far the result can be trusted.
         method: name of the method.
+        weight: (n_raters,), what the vote of each rater counts; None when it was no vote.
         version: version of multirater that made it.
     """
 
@@ -50,6 +51,7 @@ class FusionResult:
     n_ties: int
     identifiability: Identifiability
     method: str
+    weight: NDArray[np.float64] | None = None
     version: str = field(default=__version__)
 
     @property

@@ -1,0 +1,91 @@
+"""Which method `fuse` takes when none is named, and why.
+
+The rules come from studies with a known truth (benchmarks/fusion_choice.py, docs/fusion.md): few
+raters and many, nested drawings, spammers, crowds, raters with the same tool. What is chosen was
+never far below the majority vote there, and above it wherever raters differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from multirater.fuse.quality import CLASS_DIRICHLET
+from multirater.types import Dataset
+
+_FEWEST = 3
+"""Labels per case from which on it shows who errs."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A method, with its options.
+
+    Attributes:
+        method: a name from `fuse.methods.METHODS`.
+        why: one line.
+        options: keyword arguments of the method.
+    """
+
+    method: str
+    why: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+def choose_method(dataset: Dataset) -> Choice:
+    """Choose a method for a data set by what it holds.
+
+    Args:
+        dataset: masks or class labels.
+    """
+    n_labels = [len(case.labels) for case in dataset if case.labels]
+    most = int(np.median(n_labels)) if n_labels else 0
+    return choice_for(dataset.kind == "masks", most, len(dataset.raters))
+
+
+def choice_for(is_masks: bool, labels_per_case: int, n_raters: int) -> Choice:
+    """Choose a method by the kind of labels and how many there are.
+
+    Args:
+        is_masks: labels are drawings.
+        labels_per_case: of most cases.
+        n_raters: of the data set.
+
+    Example:
+        >>> choice_for(True, 5, 5).method, choice_for(False, 3, 176).method
+        ('weighted-vote', 'dawid-skene')
+        >>> choice_for(True, 2, 2).method
+        'majority-vote'
+    """
+    if n_raters < _FEWEST or (is_masks and labels_per_case < _FEWEST):
+        few = "one rater" if n_raters < 2 else "two raters"
+        said = few if n_raters < _FEWEST else f"{labels_per_case} labels per case"
+        kept = "what both drew" if is_masks else "the lower class where they differ"
+        why = (
+            f"with {said} no fusion can tell who is right; the vote keeps {kept}: a third rater "
+            "would show who errs"
+        )
+        if n_raters < 2 or labels_per_case < 2:
+            why = "a case that one rater labelled keeps that label: nothing can be fused"
+        return Choice("majority-vote", why)
+    if is_masks:
+        why = (
+            f"{n_raters} raters; a vote counts by how far the rater agrees with the others, which "
+            "was best or close to it with few, nested, spamming and crowds of raters"
+        )
+        return Choice("weighted-vote", why)
+    why = (
+        f"{n_raters} raters of class labels; one matrix each, held back where answers are few, was "
+        "best or close to it with few raters, spammers and crowds"
+    )
+    return Choice("dawid-skene", why, {"dirichlet": CLASS_DIRICHLET})
+
+
+def choice_of(method: str | None, options: Mapping[str, Any] | None, chosen: Choice) -> Choice:
+    """Return what was asked for; the choice, with the options that were named, when nothing was."""
+    if method is not None:
+        return Choice(method, "", dict(options or {}))
+    return Choice(chosen.method, chosen.why, {**chosen.options, **(options or {})})

@@ -1,0 +1,241 @@
+"""The quality of a rater: how far their labels agree with the consensus of the others.
+
+For drawings it is Dice, averaged over cases; for class labels the share of answers alike. The
+consensus is what `fuse` makes by default of everybody else's labels: the weighted vote of drawings,
+Dawid-Skene of class labels. It is the same whatever method fuses the labels afterwards, so that all
+results of one study say the same of its raters.
+
+Of the measures that were compared (docs/rater-quality.md) this one follows the true quality best:
+the mean diagonal of the confusion matrix rewards whoever draws too much of a small object, since
+hardly any of the background is lost by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.stats import beta
+
+from multirater.fuse.answers import Answers, answers_from_rows
+from multirater.fuse.dawid_skene import FreeMatrices
+from multirater.fuse.em import Stopping, run_em
+from multirater.fuse.left_out import alike_without, left_out_vote
+from multirater.fuse.weighted_vote import vote_weights
+from multirater.io.survey import Survey
+from multirater.metrics import confusion_counts
+from multirater.metrics.overlap import overlap_of_counts
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.integer]
+
+COLUMNS = ("quality", "quality_low", "quality_high", "rank")
+"""What a table of raters says of quality; `rank` is one more than the raters clearly better."""
+
+CLASS_DIRICHLET = 1.0
+"""Pseudo-count of each entry of a matrix of class labels: few answers say little."""
+
+_DRAWS = 1000
+
+
+def case_quality(
+    rows: Rows, counts: NDArray[Any], reference: Rows, n_classes: int, *, is_mask: bool
+) -> Array:
+    """Return the quality of each rater in one case.
+
+    Args:
+        rows: label patterns or items (n_rows, n_raters), -1 where missing.
+        counts: (n_rows,), items that carry each row.
+        reference: class of each row, (n_rows, n_raters) as judged without each rater, or (n_rows,)
+            when no rater has a say in it; -1 where unknown.
+        n_classes: number of classes.
+        is_mask: whether class 0 is the background of a drawing.
+
+    Returns:
+        (n_raters,), Dice (mean over the classes but 0 that occur) or share of answers alike; NaN
+        where there is nothing to compare.
+
+    Example:
+        >>> rows = np.array([[1, 1, 0], [0, 0, 0]])
+        >>> case_quality(rows, np.array([4, 60]), np.array([1, 0]), 2, is_mask=True).tolist()
+        [1.0, 1.0, 0.0]
+    """
+    tables = _tables(rows, counts, reference, n_classes)
+    return np.array([_score(table, is_mask) for table in tables])
+
+
+def quality_of_drawings(
+    cases: Sequence[tuple[Rows, NDArray[Any]]],
+    raters: Sequence[Hashable],
+    n_classes: int,
+    *,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Return the quality of each rater of drawings.
+
+    Args:
+        cases: of each the label patterns (n_rows, n_raters), -1 where missing, and how many pixels
+            carry each.
+        raters: names.
+        n_classes: background included.
+        seed: of the draws behind intervals.
+
+    Returns:
+        One row per rater, with `COLUMNS`; NaN for a rater whom nobody accompanies.
+    """
+    rows = np.concatenate([each for each, _ in cases])
+    counts = np.concatenate([each for _, each in cases])
+    weight = vote_weights(answers_from_rows(rows, counts, n_classes))
+    scores = [
+        case_quality(each, n, left_out_vote(each, weight, n_classes), n_classes, is_mask=True)
+        for each, n in cases
+    ]
+    return quality_of_cases(np.array(scores), raters, seed=seed)
+
+
+def quality_of_class_labels(answers: Answers, raters: Sequence[Hashable]) -> pd.DataFrame:
+    """Return the quality of each rater of class labels.
+
+    Args:
+        answers: what the raters said of each case.
+        raters: names.
+    """
+    fit = run_em(
+        answers,
+        FreeMatrices(CLASS_DIRICHLET),
+        prior=answers.class_frequency(),
+        estimate_prior=True,
+        stopping=Stopping(200, 1e-7),
+    )
+    return quality_of_answers(*alike_without(answers, fit.posterior, fit.cm), raters)
+
+
+def quality_of_study(found: Survey, *, seed: int = 0) -> pd.DataFrame:
+    """Return the quality of each rater of a data set, as every result made of it says.
+
+    Args:
+        found: the data set, surveyed.
+        seed: of the draws behind intervals.
+
+    Returns:
+        One row per rater, in the order of the data set, with `COLUMNS`.
+    """
+    raters, n_classes = found.dataset.raters, len(found.classes)
+    cases = [(case.rows, case.counts) for case in found.cases if len(case.rows)]
+    if found.dataset.kind == "masks":
+        return quality_of_drawings(cases, raters, n_classes, seed=seed)
+    rows = np.concatenate([each for each, _ in cases])
+    return quality_of_class_labels(answers_from_rows(rows, np.ones(len(rows)), n_classes), raters)
+
+
+def quality_of_cases(
+    scores: Array, raters: Sequence[Hashable], *, level: float = 0.95, seed: int = 0
+) -> pd.DataFrame:
+    """Return the quality of each rater over cases, with intervals from drawing cases again.
+
+    Args:
+        scores: quality by case, (n_cases, n_raters), NaN where unknown.
+        raters: names.
+        level: of the intervals.
+        seed: of the draws.
+
+    Returns:
+        One row per rater, with `COLUMNS`. Another rater is clearly better when they are in all but
+        half of what is left of the level of the draws; without a second case nobody is.
+
+    Example:
+        >>> scores = np.array([[0.9, 0.5], [0.8, 0.4], [0.9, 0.6], [0.7, 0.5]])
+        >>> found = quality_of_cases(scores, ["anna", "bert"])
+        >>> found["quality"].round(3).tolist(), found["rank"].tolist()
+        ([0.825, 0.5], [1, 2])
+    """
+    n_cases = len(scores)
+    draws = np.random.default_rng(seed).multinomial(
+        n_cases, np.full(n_cases, 1 / n_cases), size=_DRAWS
+    )
+    drawn = _mean_of_known(draws.astype(float), scores)
+    tail = (1 - level) / 2
+    low, high = np.full((2, scores.shape[1]), np.nan)
+    several = (~np.isnan(scores)).sum(0) > 1
+    if several.any():
+        low[several], high[several] = np.nanquantile(drawn[:, several], [tail, 1 - tail], axis=0)
+    better = np.zeros((len(raters), len(raters)), dtype=bool)
+    for one in np.flatnonzero(several):
+        gap = drawn[:, [one]] - drawn[:, several]
+        known = ~np.isnan(gap)
+        share = ((gap > 0) & known).sum(0) / np.maximum(known.sum(0), 1)
+        better[one, several] = share >= 1 - tail
+    value = _mean_of_known(np.ones((1, n_cases)), scores)[0]
+    return _table(raters, value, low, high, better)
+
+
+def quality_of_answers(
+    right: Array, total: Array, raters: Sequence[Hashable], *, level: float = 0.95
+) -> pd.DataFrame:
+    """Return the quality of each rater of class labels, which are independent of one another.
+
+    Args:
+        right: (n_raters,), answers alike with the consensus of the others.
+        total: (n_raters,), answers compared.
+        raters: names.
+        level: of the intervals, from the Beta posterior.
+
+    Returns:
+        As `quality_of_cases`. A rater is clearly better when the interval of the difference, made
+        from both intervals (Zou and Donner's MOVER), lies above zero.
+    """
+    tail = (1 - level) / 2
+    with np.errstate(invalid="ignore"):
+        value = np.where(total > 0, right / np.maximum(total, 1), np.nan)
+    low, high = beta.ppf([[tail], [1 - tail]], right + 0.5, total - right + 0.5)
+    low = np.where(total > 0, np.fmin(low, value), np.nan)
+    high = np.where(total > 0, np.fmax(high, value), np.nan)
+    gap = value[:, None] - value
+    margin = np.sqrt((value - low)[:, None] ** 2 + (high - value) ** 2)
+    with np.errstate(invalid="ignore"):
+        return _table(raters, value, low, high, gap > margin)
+
+
+def with_quality(table: pd.DataFrame, quality: pd.DataFrame) -> pd.DataFrame:
+    """Put quality in front of what else is known of raters, after the number of their labels."""
+    first = [name for name in ("labels",) if name in table]
+    others = [name for name in table if name not in (*first, *COLUMNS)]
+    joined = pd.concat([table[first], quality.reindex(table.index), table[others]], axis=1)
+    return joined.assign(rank=joined["rank"].astype("Int64"))
+
+
+def _table(
+    raters: Sequence[Hashable], value: Array, low: Array, high: Array, better: NDArray[np.bool_]
+) -> pd.DataFrame:
+    rank = pd.array(1 + better.sum(0), dtype="Int64")
+    rank[np.isnan(value)] = pd.NA
+    columns = dict(zip(COLUMNS, (value, low, high, rank), strict=True))
+    return pd.DataFrame(columns, index=pd.Index(list(raters), name="rater"))
+
+
+def _mean_of_known(weights: Array, scores: Array) -> Array:
+    """Weighted means over cases (n_draws, n_raters); NaN without a known case."""
+    known = ~np.isnan(scores)
+    total = weights @ np.where(known, scores, 0.0)
+    n_known = weights @ known.astype(float)
+    return np.where(n_known > 0, total / np.maximum(n_known, 1e-9), np.nan)
+
+
+def _tables(
+    rows: Rows, counts: NDArray[Any], reference: Rows, n_classes: int
+) -> list[NDArray[Any]]:
+    """Count (reference, said) of each rater."""
+    true = reference if reference.ndim == 2 else np.repeat(reference[:, None], rows.shape[1], 1)
+    return [
+        confusion_counts(each, said, n_classes, weights=counts)
+        for each, said in zip(true.T, rows.T, strict=True)
+    ]
+
+
+def _score(table: NDArray[Any], is_mask: bool) -> float:
+    if is_mask:
+        return overlap_of_counts(table, "dice", None)
+    return float(np.trace(table) / table.sum()) if table.any() else float("nan")

@@ -1,0 +1,147 @@
+"""The majority vote in which better raters count for more.
+
+How good a rater is, is seen from the others: agreement of their labels with the weighted vote of
+everybody else, which is repeated with the weights so found. It assumes less than STAPLE: errors
+need not be independent, and nobody can outvote all others together, so that the vote of three
+raters is the majority.
+"""
+
+from __future__ import annotations
+
+from typing import Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multirater.fuse.answers import Answers
+from multirater.fuse.em import Fit, confusion_of, posterior_counts
+from multirater.fuse.fitting import result_of, row_labels
+from multirater.fuse.problem import Inputs, LabelInput, pose
+from multirater.fuse.result import FusionResult
+from multirater.metrics.overlap import overlap_of_counts
+from multirater.types import MISSING
+
+Array = NDArray[np.float64]
+
+_ROUNDS = 5
+_LEAST, _MOST = 0.02, 0.98
+"""Agreement is kept between these: a vote always counts, and never infinitely."""
+
+_FEW = 3
+"""Answers to an item up to which a tie of the others is shared."""
+
+_LARGEST = 0.4
+"""Largest share of all weight that one rater may have."""
+
+
+def weighted_vote(
+    labels: LabelInput, n_classes: int | None = None, **inputs: Unpack[Inputs]
+) -> FusionResult:
+    """Return the class with most votes, each counting by how far the rater agrees with the others.
+
+    A vote counts a / (1 - a), where a is the rater's Dice with the weighted vote of the others: the
+    mean over all classes but 0, which is taken for the background of drawings. A tie goes to the
+    lowest class index; `n_ties` counts them. `weight` of the result says what votes counted.
+
+    Example:
+        >>> masks = np.array([[0, 1, 1, 1, 0], [0, 1, 1, 1, 0], [1, 0, 0, 0, 1], [0, 0, 0, 1, 1]])
+        >>> weighted_vote(masks).label.tolist()
+        [0, 1, 1, 1, 0]
+    """
+    problem = pose(labels, n_classes, **inputs)
+    answers = problem.answers
+    weight = vote_weights(answers)
+    prior = answers.class_frequency()
+    shares = weighted_shares(answers, weight, prior)
+    label, _ = row_labels(answers, shares)
+    decided = np.eye(answers.n_classes)[np.maximum(label, 0)]
+    counts = posterior_counts(answers, decided)
+    fit = Fit(confusion_of(counts), counts, prior, shares, np.empty(0), True)
+    return result_of("weighted-vote", problem, fit, weight=weight)
+
+
+def vote_weights(answers: Answers) -> Array:
+    """Return what the vote of each rater counts, (n_raters,), summing to one.
+
+    Args:
+        answers: what the raters said.
+    """
+    row = np.repeat(np.arange(len(answers)), np.diff(answers.matrix.indptr))
+    rater, said = np.divmod(answers.matrix.indices, answers.n_classes)
+    items = answers.weight[row] * answers.matrix.data
+    few = np.diff(answers.matrix.indptr)[row] <= _FEW
+    weight = np.full(answers.n_raters, 1 / answers.n_raters)
+    for _ in range(_ROUNDS):
+        votes = _votes(answers, weight)[row]
+        votes[np.arange(len(row)), said] -= weight[rater]
+        known = votes.sum(1) > 1e-9
+        others = _verdict(votes[known], few[known])
+        agreed = _dice(rater[known], said[known], items[known, None] * others, answers.n_raters)
+        weight = _shares(agreed)
+    return weight
+
+
+def weighted_shares(answers: Answers, weight: Array, otherwise: Array) -> Array:
+    """Return the share of each class in the weighted votes, (n_rows, n_classes).
+
+    Args:
+        answers: what the raters said.
+        weight: (n_raters,).
+        otherwise: (n_classes,), of rows without a vote; a known class stands.
+    """
+    votes = _votes(answers, weight).round(12)
+    total = votes.sum(1, keepdims=True)
+    shares = np.where(total > 0, votes / np.maximum(total, 1e-300), otherwise)
+    if answers.gold is not None:
+        known = np.flatnonzero(answers.gold != MISSING)
+        shares[known] = np.eye(answers.n_classes)[answers.gold[known]]
+    return np.asarray(shares)
+
+
+def _votes(answers: Answers, weight: Array) -> Array:
+    per_answer = np.kron(weight[:, None], np.eye(answers.n_classes))
+    return np.asarray(answers.matrix @ per_answer)
+
+
+def _verdict(votes: Array, few: NDArray[np.bool_]) -> Array:
+    """Return the class with most votes, (n, n_classes) as ones and zeros.
+
+    A tie goes to the lowest class; where `few` voted each class has its share, or else two others
+    who differ would speak for nobody.
+    """
+    # What is left of equal weights may differ by rounding: ties stay ties.
+    rounded = votes.round(9)
+    top = (rounded == rounded.max(1, keepdims=True)).astype(float)
+    first = np.eye(votes.shape[1])[rounded.argmax(1)]
+    return np.asarray(np.where(few[:, None], top / top.sum(1, keepdims=True), first))
+
+
+def _dice(
+    rater: NDArray[np.integer], said: NDArray[np.integer], reference: Array, n_raters: int
+) -> Array:
+    """Dice of each rater with the reference; NaN for one whom nobody accompanies.
+
+    Args:
+        rater: of each answer.
+        said: of each answer.
+        reference: items of each answer by the class that the others gave them.
+        n_raters: number of raters.
+    """
+    n_classes = reference.shape[1]
+    counts = np.zeros((n_raters, n_classes, n_classes))
+    np.add.at(counts.swapaxes(1, 2), (rater, said), reference)
+    return np.array([overlap_of_counts(each, "dice", None) for each in counts])
+
+
+def _shares(agreed: Array) -> Array:
+    """Turn agreement into weights; a rater of whom nothing is known counts as one of the middle."""
+    known = ~np.isnan(agreed)
+    middle = float(np.median(agreed[known])) if known.any() else 0.5
+    agreement = np.clip(np.where(known, agreed, middle), _LEAST, _MOST)
+    weight = agreement / (1 - agreement)
+    weight /= weight.sum()
+    largest = max(_LARGEST, 1 / len(weight))
+    while weight.max() > largest + 1e-9:
+        weight = np.minimum(weight, largest)
+        weight /= weight.sum()
+    return np.asarray(weight)

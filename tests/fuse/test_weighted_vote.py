@@ -1,0 +1,55 @@
+import numpy as np
+import pytest
+
+from multirater import fuse
+from multirater.metrics import dice_score
+
+pytestmark = pytest.mark.filterwarnings("ignore::multirater.errors.MultiraterWarning")
+
+
+def _study(n_cases=8, side=30):
+    rng = np.random.default_rng(0)
+    truth = np.zeros((n_cases, side, side), dtype=int)
+    truth[:, 10:18, 8:20] = 1
+    noisy = np.where(rng.random((2, *truth.shape)) < 0.02, 1 - truth, truth)
+    spam = (rng.random((3, *truth.shape)) < truth.mean()).astype(int)
+    return truth, np.concatenate([noisy, spam]).swapaxes(0, 1)
+
+
+def test_spammers_hardly_count():
+    truth, labels = _study()
+    result = fuse.weighted_vote(list(labels), 2, pooled=True)
+    plain = fuse.majority_vote(list(labels), 2, pooled=True)
+    assert (
+        dice_score(truth, np.stack(result.label)) > dice_score(truth, np.stack(plain.label)) + 0.1
+    )
+    assert result.weight[:2].min() > 5 * result.weight[2:].max()
+    assert result.weight.sum() == pytest.approx(1)
+
+
+def test_of_three_raters_two_decide():
+    """Nobody outvotes two others, however well they agree with them."""
+    rng = np.random.default_rng(1)
+    labels = rng.integers(0, 2, (3, 200))
+    labels[2, :150] = labels[1, :150]
+    np.testing.assert_array_equal(
+        fuse.weighted_vote(labels, 2).label, fuse.majority_vote(labels, 2).label
+    )
+
+
+def test_raters_alike_make_the_plain_vote():
+    rng = np.random.default_rng(2)
+    truth = rng.integers(0, 2, 400)
+    labels = np.where(rng.random((5, 400)) < 0.1, 1 - truth, truth)
+    result = fuse.weighted_vote(labels, 2)
+    assert (result.label == fuse.majority_vote(labels, 2).label).mean() > 0.97
+
+
+def test_a_rater_without_company_counts_as_one_of_the_middle():
+    labels = np.full((4, 40), -1)
+    labels[:3, :30] = np.tile([0, 1], 15)
+    labels[2, :10] = 1 - labels[2, :10]
+    labels[3, 30:] = 1
+    result = fuse.weighted_vote(labels, 2)
+    assert result.label[30:].tolist() == [1] * 10
+    assert result.weight[2] < result.weight[3]
