@@ -142,3 +142,9 @@ def test_groups_are_on_the_page(kinds, tmp_path):
     assert "between crowd and expert" in text
     assert "within expert" in text
     assert "within crowd" not in texts([study], exclude=["group=crowd"])
+
+
+def test_raters_who_are_left_out_are_named(kinds):
+    text = texts([kinds["truth"]], exclude=["over"])
+    assert "Left out of this report: over." in text
+    assert "Left out" not in texts([kinds["truth"]])

@@ -228,6 +228,18 @@ class TestShift:
         assert found.numbers["axis 0"] == -3
         assert "along axis 0" in found.text
 
+    def test_thin_lines_of_which_each_rater_draws_some(self, rng):
+        rows = np.zeros((6, 2, 96, 96), dtype=int)
+        for case in range(6):
+            for place in rng.integers(8, 84, 8):
+                for rater in range(2):
+                    if rng.random() < 0.8:  # the centre says nothing then
+                        rows[case, rater, place : place + 4] = 1
+        assert codes(rows) == []
+        rows[:, 1] = np.roll(rows[:, 1], 3, axis=1)
+        found = only(findings(rows), "shifted")
+        assert abs(found.numbers["rows"]) == 3
+
     def test_not_a_rater_who_over_draws_on_one_side(self, drawn):
         rolled = np.roll(drawn[:, 1], 1, axis=2) | np.roll(drawn[:, 1], 2, axis=2)
         drawn[:, 1] |= rolled

@@ -46,6 +46,7 @@ class Contents:
         order: positions of the cases, most disagreement first.
         mistakes: by rater, positions of the cases with their clearest mistakes.
         findings: what is odd about the study, gravest first.
+        left_out: raters of the study that the report leaves out.
     """
 
     subject: Subject
@@ -60,6 +61,7 @@ class Contents:
     order: list[int]
     mistakes: list[list[int]]
     findings: tuple[Finding, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     @property
     def classes(self) -> Classes:
@@ -127,6 +129,7 @@ def gather(
         order_by_disagreement(tallies),
         [clearest_mistakes(tallies, rater, n_mistakes) for rater in range(n_raters)],
         study_findings(found),
+        tuple(each for each in opened.dataset.raters if each not in dataset.raters),
     )
 
 
