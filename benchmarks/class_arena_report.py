@@ -70,13 +70,13 @@ def margins(table: pd.DataFrame) -> pd.DataFrame:
 def wide(table: pd.DataFrame, value: str) -> pd.DataFrame:
     """Return a figure in per cent, a row per cell and seed, a column per method.
 
-    The ceiling does not depend on the supply, and stands in both rows.
+    The ceiling does not depend on raters, and stands in all rows of its items.
     """
     found = 100 * table.pivot_table(
         index=[*CELL, "seed"], columns="method", values=value, sort=False
     )
     if "truth" in found:
-        found["truth"] = found["truth"].groupby(["regime", "data", "seed"]).transform("max")
+        found["truth"] = found["truth"].groupby(["data", "seed"]).transform("max")
     return found
 
 

@@ -30,16 +30,16 @@ class RaterClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Trains by the same machinery as `multirater.train`, in a folder that is removed afterwards.
 
     Args:
-        method: any training method for class labels: `cm` (a confusion matrix per rater, as
-            unreliable as the labels allow), `majority`, `dawid-skene`, ...
+        method: any training method for class labels: `auto` (judges the raters first), `cm` (a
+            confusion matrix per rater, as unreliable as the labels allow), `majority`, ...
         backbone: the network that sees an item, see `nn.build_classifier_backbone`: `auto`,
             another name, or a torch module of your own, which is copied.
         backbone_options: of that network.
         epochs: passes over the items; the default of `TrainConfig` when None.
         batch_size: items per step; when None 64, fewer for less than a thousand items.
         learning_rate: peak for the network; the default of `TrainConfig` when None.
-        confusion_learning_rate: the same for the confusion matrices.
-        trace_weight: weight of the trace penalty; 0 to do without.
+        confusion_learning_rate: the same for the confusion matrices, where they are learned.
+        trace_weight: weight of the trace penalty of `cm`; 0 to do without.
         validation: share of the items held out to choose the best epoch, by the likelihood of
             their labels.
         settings: further fields of `TrainConfig`, by name.
@@ -72,7 +72,7 @@ class RaterClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        method: str = "cm",
+        method: str = "auto",
         *,
         backbone: str | nn.Module = "auto",
         backbone_options: Mapping[str, Any] | None = None,

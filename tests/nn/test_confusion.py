@@ -8,7 +8,7 @@ from multirater.nn import (
     RaterConfusion,
     blocks,
 )
-from multirater.nn.confusion import columns_of
+from multirater.nn.confusion import GivenConfusion, columns_of
 
 N_FEATURES = 6
 
@@ -120,3 +120,12 @@ def test_columns_have_the_gradient_of_the_matrices(name, values, monkeypatch):
     slow = gradients(columns_of(head(features, [2, 0]), labels))
     for one, other in zip(fast, slow, strict=True):
         assert torch.allclose(one, other)
+
+
+def test_given_matrices_do_not_learn_and_are_kept():
+    head, other = GivenConfusion(2, 3), GivenConfusion(2, 3)
+    wanted = torch.tensor([[0.8, 0.2, 0.0], [0.1, 0.9, 0.0], [0.3, 0.3, 0.4]]).repeat(2, 1, 1)
+    head.take(wanted)
+    assert not list(head.parameters())
+    other.load_state_dict(head.state_dict())
+    assert torch.allclose(other(torch.zeros(1, 5))[0].exp(), wanted, atol=1e-5)

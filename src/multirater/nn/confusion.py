@@ -151,6 +151,33 @@ class GlobalConfusion(ConfusionHead):
         return functional.log_softmax(logits, dim=-1)
 
 
+class GivenConfusion(GlobalConfusion):
+    """One matrix per rater that is given, and stays as it is.
+
+    Args:
+        n_raters: raters in the data set.
+        n_classes: classes.
+
+    Example:
+        >>> raters = GivenConfusion(n_raters=2, n_classes=2)
+        >>> raters.take(torch.tensor([[[0.8, 0.2], [0.3, 0.7]], [[0.5, 0.5], [0.5, 0.5]]]))
+        >>> raters(features=torch.zeros(4, 64))[0, 0].exp().round(decimals=2).tolist()
+        [[0.8, 0.2], [0.3, 0.7]]
+    """
+
+    logits: Tensor
+
+    def __init__(self, n_raters: int, n_classes: int) -> None:
+        super().__init__(n_raters, n_classes)
+        start = self.logits.detach()
+        del self.logits
+        self.register_buffer("logits", start)
+
+    def take(self, matrices: Tensor) -> None:
+        """Set the matrices (n_raters, true, observed)."""
+        self.logits.copy_(matrices.clamp(min=_LEAST).log())
+
+
 class RaterConfusion(GlobalConfusion):
     """One matrix per rater, for class labels (Tanno 2019): softplus of free numbers, normalised.
 

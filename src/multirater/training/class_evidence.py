@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -11,9 +10,10 @@ from numpy.typing import NDArray
 
 from multirater.fuse.rater_table import rater_table_of_tasks
 from multirater.progress import track
+from multirater.training.class_answers import Answers, answers_of
 from multirater.training.predictor import Predictor
 from multirater.training.trust import Evidence, share_right
-from multirater.types import MISSING, Case
+from multirater.types import Case
 
 Counts: TypeAlias = NDArray[np.float64]
 Positions: TypeAlias = NDArray[np.int64]
@@ -21,15 +21,6 @@ Positions: TypeAlias = NDArray[np.int64]
 
 _TRACE = 1e-6
 """Weight of probabilities beside answers."""
-
-
-@dataclass(frozen=True, eq=False)
-class Answers:
-    """Class labels as a long table: positions of case, rater and class, each (n_answers,)."""
-
-    case: Positions
-    rater: Positions
-    label: Positions
 
 
 def class_evidence(
@@ -114,19 +105,6 @@ def truth_of(predictor: Predictor, cases: Sequence[Case]) -> Counts:
     """Return the network's class probabilities, (n_cases, n_classes)."""
     found = track(predictor.of_cases(cases, lambda _: ()), "looking at cases", len(cases))
     return np.stack([each.prediction.probability.astype(float) for each in found])
-
-
-def answers_of(cases: Sequence[Case], raters: Sequence[str]) -> Answers:
-    """List the labels that raters gave; those of raters not asked for are left out."""
-    place = {rater: position for position, rater in enumerate(raters)}
-    rows = [
-        (number, place[rater], int(case.read_label(rater).array))
-        for number, case in enumerate(cases)
-        for rater in case.labels
-        if rater in place
-    ]
-    given = [row for row in rows if row[2] != MISSING]
-    return Answers(*np.array(given, dtype=np.int64).reshape(-1, 3).T)
 
 
 def _pairs(first: Positions, second: Positions, n_classes: int) -> Counts:

@@ -20,7 +20,7 @@ from multirater.nn.mrnet import MRNet
 from multirater.nn.multi_hypothesis import MultiHypothesisNetwork
 from multirater.nn.prism.options import PrismOptions
 from multirater.nn.weighted_doctors import WeightedDoctorNet
-from multirater.training import jury, networks
+from multirater.training import class_auto, jury, networks
 from multirater.training.config import TrainConfig
 from multirater.training.drawn_targets import as_drawn, mask_of_drawings
 from multirater.training.em import first_count
@@ -53,6 +53,7 @@ class Method:
         as_good: share by which held-out likelihoods of epochs may differ and tell nothing: of
             such epochs the last is kept.
         options: dataclass that declares the method's own options.
+        begin: what comes before the network is trained, such as judging the raters.
     """
 
     prepare: Prepare
@@ -62,6 +63,7 @@ class Method:
     warmup_competes: bool = True
     as_good: float = 0.0
     options: type = NoOptions
+    begin: class_auto.Begin | None = None
 
 
 _CM = Method(as_they_are, networks.with_confusion, lambda config: config.warmup_epochs)
@@ -111,7 +113,7 @@ def _em(network: type[EMNetwork]) -> Method:
 
 
 _FOR_CLASSES: dict[str, Method] = {
-    "auto": _CM,
+    "auto": Method(as_they_are, networks.with_given, begin=class_auto.take_matrices),
     "cm": _CM,
     "gem": _em(GeneralizedEM),
     "mbem": _em(ModelBootstrappedEM),

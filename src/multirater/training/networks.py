@@ -15,6 +15,7 @@ from multirater.nn.classifier_backbone import build_classifier_backbone
 from multirater.nn.coarse import CoarseNetwork, Kind
 from multirater.nn.confusion import (
     ConfusionHead,
+    GivenConfusion,
     GlobalConfusion,
     OracleConfusion,
     RaterConfusion,
@@ -88,6 +89,12 @@ def _require_global(config: TrainConfig) -> None:
 def with_oracle(config: TrainConfig, shape: Shape) -> RaterNetwork:
     """With the true confusion matrices."""
     return _confusion_network(config, shape, OracleConfusion(shape.n_raters, shape.n_classes))
+
+
+def with_given(config: TrainConfig, shape: Shape) -> RaterNetwork:
+    """With confusion matrices that something else finds."""
+    _require_global(config)
+    return _confusion_network(config, shape, GivenConfusion(shape.n_raters, shape.n_classes))
 
 
 def of_raters(network: Callable[..., RaterNetwork]) -> Build:

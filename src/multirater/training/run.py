@@ -17,6 +17,7 @@ import json
 import logging
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from shutil import rmtree
 from typing import Any
@@ -49,7 +50,7 @@ from multirater.training.jury import WeighRaters
 from multirater.training.memory import at_most, is_out_of_memory
 from multirater.training.methods import check_options, training_method
 from multirater.training.module import RaterModule
-from multirater.training.networks import Shape
+from multirater.training.networks import Shape, plain
 from multirater.training.own_backbone import keep_backbone, with_backbone
 from multirater.training.plan import Plan
 from multirater.training.plan_files import FILE_NAME as PLAN
@@ -274,6 +275,8 @@ def _fit_within(found: Survey, target: Path, config: TrainConfig) -> Run:
         config, target, callbacks, finds_unused=warmup > 0 or config.method == "separate"
     )
     last = target / CHECKPOINTS / "last.ckpt"
+    if method.begin is not None and not last.exists():
+        method.begin(module.network, data, partial(_plain_network, config, described))
     trainer.fit(module, data, ckpt_path=str(last) if last.exists() else None)
     if _is_first_process():
         # Imported here: the description reads the run that this module writes.
@@ -407,8 +410,14 @@ def read_run(folder: str | Path) -> tuple[TrainConfig, RunData, RaterNetwork]:
 
 def build_network(config: TrainConfig, data: RunData) -> RaterNetwork:
     """Build the network of a run, with fresh weights."""
+    return training_method(config.method, data.kind).build(config, _shape(data))
+
+
+def _plain_network(config: TrainConfig, data: RunData) -> RaterNetwork:
+    """Build a network of the run's form that takes labels for the truth, with fresh weights."""
+    return plain(config, _shape(data))
+
+
+def _shape(data: RunData) -> Shape:
     kinds = tuple(map(kind_of, data.raters))
-    shape = Shape(
-        len(data.raters), len(data.classes), data.n_channels, data.ndim, data.space, kinds
-    )
-    return training_method(config.method, data.kind).build(config, shape)
+    return Shape(len(data.raters), len(data.classes), data.n_channels, data.ndim, data.space, kinds)

@@ -1,0 +1,157 @@
+"""The method `auto` for class labels: whom to believe how far, found without truth or knob.
+
+The recipe, all of it:
+
+1. *A witness who has not seen the case.* The training cases are dealt out to two halves, and a
+   network of the run's form and schedule learns the labels of each, as they are. Each then guesses
+   the cases of the other half; held-out cases get the mean of both guesses. On cases that a network
+   was trained on it would repeat the labels it saw, and every rater would look right.
+2. *Raters are judged* by labels and guesses together (`multirater.training.class_raters`): one
+   unknown truth per case, seen by raters through a confusion matrix each, and by the network.
+   a. To begin with, a case with several labels has the truth that Dawid and Skene's way gives it,
+      from the vote on; a case with one label has the network's: what it guesses of the half of the
+      cases it is surest of shows what it says of each class.
+   b. Three rounds of expectation maximisation. In each the raters' matrices are estimated, and how
+      far a guess is to be believed. Rows of a matrix lean on the rater's overall skill, on how hard
+      the class is for everybody and on everybody's errors, as far as these foretell labels.
+   c. *The benefit of the doubt*: errors that all raters share, down to the rarest of them, are put
+      down to the network, and the matrices are estimated again. With one label per case nothing
+      else tells a poor network from poor raters, and a poor network must not outvote good ones.
+3. *The truth has a schedule of its own*: a fresh network is trained from the start on all labels,
+   by their likelihood through the matrices, which stay as they are. Learned along with the network
+   they follow what it has memorised.
+
+Why it holds where other ways fail, with figures: docs/decisions/0005-class-labels.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+import lightning
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch.utils.data import DataLoader
+
+from multirater.nn.confusion import GivenConfusion
+from multirater.nn.rater_network import ConfusionNetwork, RaterNetwork
+from multirater.progress import say
+from multirater.training.batches import Batch, BatchOrder, collate
+from multirater.training.class_answers import answers_of
+from multirater.training.class_raters import judge_raters
+from multirater.training.config import TrainConfig
+from multirater.training.data import RaterData, SampleDataset
+from multirater.training.module import RaterModule
+from multirater.types import Case
+
+Begin: TypeAlias = Callable[[RaterNetwork, RaterData, Callable[[], RaterNetwork]], None]
+"""Prepares a network for training: given the data, and what makes a fresh plain network."""
+
+_FEWEST = 8
+"""Cases below which no network learns from half of them."""
+
+
+def take_matrices(
+    network: RaterNetwork, data: RaterData, fresh: Callable[[], RaterNetwork]
+) -> None:
+    """Judge the raters, and give the network their matrices.
+
+    Every process does so for itself, from the same cases: they arrive at the same matrices.
+
+    Args:
+        network: to be trained, with matrices that are given.
+        data: its training and held-out cases.
+        fresh: makes a network of the same form that takes labels for the truth.
+    """
+    assert isinstance(network, ConfusionNetwork)
+    assert isinstance(network.confusion, GivenConfusion)
+    cases = [*data.training_cases, *data.held_out_cases]
+    answers = answers_of(cases, data.dataset.raters)
+    guesses = guesses_of(data, fresh, network.confusion.n_classes)
+    found = judge_raters(answers, guesses, len(data.dataset.raters))
+    network.confusion.take(torch.from_numpy(found.matrices).float())
+
+
+def guesses_of(
+    data: RaterData, fresh: Callable[[], RaterNetwork], n_classes: int
+) -> NDArray[np.float64]:
+    """Return class probabilities of training, then held-out cases, by networks that saw neither.
+
+    Args:
+        data: the cases.
+        fresh: makes a network.
+        n_classes: of the data set.
+
+    Returns:
+        (n_cases, n_classes).
+    """
+    n_cases, config = len(data.training_cases), data.config
+    if n_cases < _FEWEST:
+        return np.full((n_cases + len(data.held_out_cases), n_classes), 1 / n_classes)
+    half = np.random.default_rng([config.seed, 3]).permutation(n_cases) % 2
+    of_training, of_held_out = np.zeros((n_cases, n_classes)), []
+    for number in range(2):
+        say(f"judging raters: network {number + 1} of 2 learns half of the cases")
+        seen, other = (
+            [data.training_cases[i] for i in np.flatnonzero(half == k)]
+            for k in (number, 1 - number)
+        )
+        with torch.random.fork_rng():
+            torch.manual_seed(config.seed + 1 + number)
+            guessed = _learned_and_guessed(data, fresh(), seen, [*other, *data.held_out_cases])
+        of_training[half != number] = guessed[: len(other)]
+        of_held_out.append(guessed[len(other) :])
+    found = np.concatenate([of_training, np.mean(of_held_out, axis=0)])
+    # A network that diverged knows nothing; the run itself says so when it comes to it.
+    return np.where(np.isfinite(found), found, 1 / n_classes)
+
+
+def _learned_and_guessed(
+    data: RaterData, network: RaterNetwork, seen: Sequence[Case], asked: Sequence[Case]
+) -> NDArray[np.float64]:
+    """Train on some cases and guess others, (n_asked, n_classes)."""
+    config = replace(data.config, validation=0.0, num_nodes=1, devices=1)
+    part = RaterData(replace(data.dataset, cases=tuple(seen)), config, with_truth=False)
+    trainer = lightning.Trainer(
+        max_epochs=config.epochs,
+        accelerator=config.accelerator,
+        devices=1,
+        precision=config.precision,  # type: ignore[arg-type]
+        logger=False,
+        enable_checkpointing=False,
+        enable_progress_bar=False,
+        enable_model_summary=False,
+        use_distributed_sampler=False,
+        limit_val_batches=0,
+        num_sanity_val_steps=0,
+        deterministic=True,
+    )
+    trainer.fit(RaterModule(network, config), part)
+    return _guessed(network, _loader(data, asked, config), trainer.strategy.root_device)
+
+
+@torch.inference_mode()
+def _guessed(
+    network: RaterNetwork, loader: DataLoader[Batch], device: torch.device
+) -> NDArray[np.float64]:
+    """Return class probabilities of all that is served, (n_cases, n_classes)."""
+    network.eval().to(device)
+    found = [network.outputs(batch.image.to(device)).truth.cpu() for batch in loader]
+    return torch.cat(found).double().numpy()
+
+
+def _loader(data: RaterData, cases: Sequence[Case], config: TrainConfig) -> DataLoader[Batch]:
+    """Serve cases in their order, unchanged."""
+    samples = SampleDataset(
+        cases, data.dataset.raters, config, training=False, with_truth=False, of_classes=True
+    )
+    order = BatchOrder(len(samples), config.batch_size, seed=config.seed, shuffle=False)
+    return DataLoader(
+        samples,  # type: ignore[arg-type]
+        batch_sampler=order,
+        collate_fn=collate,
+        num_workers=config.workers,
+    )
