@@ -2,10 +2,11 @@
 
 The recipe, all of it:
 
-1. *A witness who has not seen the case.* The training cases are dealt out to two halves, and a
-   network of the run's form and schedule learns the labels of each, as they are. Each then guesses
-   the cases of the other half; held-out cases get the mean of both guesses. On cases that a network
-   was trained on it would repeat the labels it saw, and every rater would look right.
+1. *A witness who has not seen the case.* The training cases are dealt out to two halves, patient
+   by patient where they are known, and a network of the run's form and schedule learns the labels
+   of each, as they are. Each then guesses the cases of the other half; held-out cases get the mean
+   of both guesses. On cases that a network was trained on it would repeat the labels it saw, and
+   every rater would look right.
 2. *Raters are judged* by labels and guesses together (`multirater.training.class_raters`): one
    unknown truth per case, seen by raters through a confusion matrix each, and by the network.
    a. To begin with, a case with several labels has the truth that Dawid and Skene's way gives it,
@@ -42,8 +43,7 @@ from multirater.progress import say
 from multirater.training.batches import Batch, BatchOrder, collate
 from multirater.training.class_answers import answers_of
 from multirater.training.class_raters import judge_raters
-from multirater.training.config import TrainConfig
-from multirater.training.data import RaterData, SampleDataset
+from multirater.training.data import RaterData, SampleDataset, group_of
 from multirater.training.module import RaterModule
 from multirater.types import Case
 
@@ -51,7 +51,10 @@ Begin: TypeAlias = Callable[[RaterNetwork, RaterData, Callable[[], RaterNetwork]
 """Prepares a network for training: given the data, and what makes a fresh plain network."""
 
 _FEWEST = 8
-"""Cases below which no network learns from half of them."""
+"""Cases, or patients, below which no network learns from half of them."""
+
+_NOTHING = 1e-9
+"""What a guess is made of where there is none: the same for every class."""
 
 
 def take_matrices(
@@ -88,33 +91,43 @@ def guesses_of(
     Returns:
         (n_cases, n_classes).
     """
-    n_cases, config = len(data.training_cases), data.config
-    if n_cases < _FEWEST:
-        return np.full((n_cases + len(data.held_out_cases), n_classes), 1 / n_classes)
-    half = np.random.default_rng([config.seed, 3]).permutation(n_cases) % 2
-    of_training, of_held_out = np.zeros((n_cases, n_classes)), []
-    for number in range(2):
+    guesses = {case.name: np.zeros(n_classes) for case in data.training_cases}
+    guesses |= {case.name: np.zeros(n_classes) for case in data.held_out_cases}
+    n_groups = len(set(map(group_of, data.training_cases)))
+    for number in range(2 if n_groups >= _FEWEST else 0):
         say(f"judging raters: network {number + 1} of 2 learns half of the cases")
-        seen, other = (
-            [data.training_cases[i] for i in np.flatnonzero(half == k)]
-            for k in (number, 1 - number)
-        )
+        half = _half_of(data, number)
+        asked = [*half.held_out_cases, *data.held_out_cases]
         with torch.random.fork_rng():
-            torch.manual_seed(config.seed + 1 + number)
-            guessed = _learned_and_guessed(data, fresh(), seen, [*other, *data.held_out_cases])
-        of_training[half != number] = guessed[: len(other)]
-        of_held_out.append(guessed[len(other) :])
-    found = np.concatenate([of_training, np.mean(of_held_out, axis=0)])
-    # A network that diverged knows nothing; the run itself says so when it comes to it.
-    return np.where(np.isfinite(found), found, 1 / n_classes)
+            torch.manual_seed(data.config.seed + 1 + number)
+            guessed = _learned_and_guessed(half, fresh(), asked)
+        for case, guess in zip(asked, guessed, strict=True):
+            guesses[case.name] += guess
+    found = np.stack(list(guesses.values())) + _NOTHING
+    return np.asarray(found / found.sum(1, keepdims=True))
+
+
+def _half_of(data: RaterData, number: int) -> RaterData:
+    """Return a half of the training cases, with the other half held out; patients stay together."""
+    config = data.config
+    config = replace(
+        config,
+        folds=2,
+        fold=number,
+        steps_per_epoch=-(-config.steps_per_epoch // 2),
+        devices=1,
+        num_nodes=1,
+    )
+    dataset = replace(data.dataset, cases=tuple(data.training_cases))
+    folder = data.folder and data.folder / f"half {number + 1}"
+    return RaterData(dataset, config, with_truth=False, folder=folder)
 
 
 def _learned_and_guessed(
-    data: RaterData, network: RaterNetwork, seen: Sequence[Case], asked: Sequence[Case]
+    half: RaterData, network: RaterNetwork, asked: Sequence[Case]
 ) -> NDArray[np.float64]:
-    """Train on some cases and guess others, (n_asked, n_classes)."""
-    config = replace(data.config, validation=0.0, num_nodes=1, devices=1)
-    part = RaterData(replace(data.dataset, cases=tuple(seen)), config, with_truth=False)
+    """Train on half of the cases and guess others, (n_asked, n_classes)."""
+    config = half.config
     trainer = lightning.Trainer(
         max_epochs=config.epochs,
         accelerator=config.accelerator,
@@ -129,8 +142,10 @@ def _learned_and_guessed(
         num_sanity_val_steps=0,
         deterministic=True,
     )
-    trainer.fit(RaterModule(network, config), part)
-    return _guessed(network, _loader(data, asked, config), trainer.strategy.root_device)
+    trainer.fit(RaterModule(network, config), half)
+    found = _guessed(network, _loader(half, asked), trainer.strategy.root_device)
+    # A network that diverged knows nothing; the run itself says so when it comes to it.
+    return np.nan_to_num(found)
 
 
 @torch.inference_mode()
@@ -143,10 +158,11 @@ def _guessed(
     return torch.cat(found).double().numpy()
 
 
-def _loader(data: RaterData, cases: Sequence[Case], config: TrainConfig) -> DataLoader[Batch]:
+def _loader(half: RaterData, cases: Sequence[Case]) -> DataLoader[Batch]:
     """Serve cases in their order, unchanged."""
+    config = half.config
     samples = SampleDataset(
-        cases, data.dataset.raters, config, training=False, with_truth=False, of_classes=True
+        cases, half.dataset.raters, config, training=False, with_truth=False, of_classes=True
     )
     order = BatchOrder(len(samples), config.batch_size, seed=config.seed, shuffle=False)
     return DataLoader(

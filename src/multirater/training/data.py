@@ -289,18 +289,18 @@ def split_cases(
         training, held_out = [*training, *held_out], []
     elif held_out or config.validation == 0 or len(training) < 2:
         return training, held_out
-    groups = list(dict.fromkeys(_group_of(case) for case in training))
+    groups = list(dict.fromkeys(group_of(case) for case in training))
     if len(groups) < max(config.folds, 2):
         return _no_groups(training, config)
     order = np.random.default_rng([config.seed, 1]).permutation(len(groups))
     chosen = {groups[number] for number in _held_out_numbers(order, config)}
     return (
-        [case for case in training if _group_of(case) not in chosen],
-        [case for case in training if _group_of(case) in chosen],
+        [case for case in training if group_of(case) not in chosen],
+        [case for case in training if group_of(case) in chosen],
     )
 
 
-def _group_of(case: Case) -> str:
+def group_of(case: Case) -> str:
     """Return what a case must not be parted from: its patient's other cases, or nothing."""
     return f"patient {case.patient}" if case.patient else f"case {case.name}"
 
@@ -316,7 +316,7 @@ def _no_groups(training: list[Case], config: TrainConfig) -> tuple[list[Case], l
     """Without patients to part, hold nobody out; folds are refused."""
     if config.folds == 1:
         return training, []
-    n_groups = len({_group_of(case) for case in training})
+    n_groups = len({group_of(case) for case in training})
     raise InputError(
         Fault(
             f"{config.folds} folds of {n_groups} cases or patients",
