@@ -87,7 +87,7 @@ def test_large_images_are_cut_and_patches_seek_what_is_rare(name):
 
 def test_small_images_are_served_whole():
     plan = plan_of(STUDIES["digits"])
-    assert (plan.patch, plan.rare_share, plan.batch_size) == ((), 0.0, 16)
+    assert (plan.patch, plan.rare_share, plan.batch_size) == ((), 0.0, 8)
 
 
 @pytest.mark.parametrize(("n_cases", "low", "high"), [(30, 900, 1100), (30_000, 5000, 20_000)])

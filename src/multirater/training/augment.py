@@ -55,12 +55,24 @@ def augment(
     transform = _transform(space, mirror and not of_classes, of_classes)
     transform.set_random_state(seed=int(random.integers(2**31)))
     if of_classes:
-        changed = transform({"image": sample.image, "labels": np.zeros_like(sample.image)})
+        changed = _apply(transform, sample.image, np.zeros_like(sample.image))
         return replace(sample, image=_as_array(changed["image"]))
     labels = np.concatenate([sample.labels, sample.truth[None]]).astype(np.float32) + _OUTSIDE
-    changed = transform({"image": sample.image, "labels": labels})
+    changed = _apply(transform, sample.image, labels)
     restored = np.asarray(changed["labels"]).round().astype(np.int16) - _OUTSIDE
     return Sample(_as_array(changed["image"]), restored[:-1], sample.raters, restored[-1])
+
+
+def _apply(transform: Any, image: NDArray[Any], labels: NDArray[Any]) -> dict[str, Any]:
+    """Apply a transform without MONAI's notes on where pixels came from: twice as fast."""
+    from monai.data import get_track_meta, set_track_meta
+
+    before = get_track_meta()
+    set_track_meta(False)
+    try:
+        return dict(transform({"image": image, "labels": labels}))
+    finally:
+        set_track_meta(before)
 
 
 def _as_array(image: Any) -> NDArray[np.float32]:

@@ -41,7 +41,7 @@ _MOST_VOXELS, _LEAST_VOXELS = 2**17, 16**3
 _STEP_PIXELS = {2: 2**16, 3: 2**18}
 """Pixels of a step, by the axes of the network: more learn little more and take longer."""
 
-_MOST_BATCH, _LEAST_BATCH = 16, 2
+_MOST_BATCH, _LEAST_BATCH = 8, 2
 _SMALL_PIXELS = 64 * 64
 _LEAST_MAP, _MOST_STAGES, _MOST_CHANNELS = 4, 5, 256
 _EPOCHS = 20
@@ -118,10 +118,11 @@ def plan_of(seen: Fingerprint, *, memory: int = USUAL_MEMORY, **given: Any) -> P
         InputError: the budget is too small for a single patch, or a decision cannot be.
 
     Example:
-        >>> digits = Fingerprint("masks", 70, 2, 1, (28, 28), (28, 28), (28, 28))
+        >>> side, step = (28, 28), (1.0, 1.0)
+        >>> digits = Fingerprint("masks", 70, 2, 1, side, side, side, step, step, step)
         >>> found = plan_of(digits)
         >>> found.view, found.patch, found.channels, found.batch_size
-        ('2d', (), (32, 64, 128), 16)
+        ('2d', (), (24, 48, 96), 8)
     """
     made = (
         _of_classes(seen, memory, given)
@@ -245,7 +246,7 @@ def _network(
     said = given.get("batch_size")
     while True:
         strides, kernels = _stages(served, spacing, len(channels) or _MOST_STAGES)
-        width = 32 if prod(served) <= _SMALL_PIXELS else 16
+        width = 24 if prod(served) <= _SMALL_PIXELS else 16
         own = channels or tuple(min(width * 2**i, _MOST_CHANNELS) for i in range(len(strides)))
         strides, kernels = strides[: len(own)], kernels[: len(own)]
         n_features = given.get("n_features") or own[0]
