@@ -29,6 +29,9 @@ _ASKED = 12
 """Raters who are predicted where a case has too few labels of its own to show a dispute."""
 
 
+_BLOCK_PIXELS = 2**20
+
+
 @dataclass(frozen=True, eq=False)
 class _Look:
     """What was seen in one case.
@@ -103,18 +106,44 @@ def _asked(predictor: Predictor, case: Case) -> Sequence[int]:
 
 
 def _look(each: PredictedCase, raters: tuple[str, ...], predictor: Predictor) -> _Look:
+    """Look at a case, block by block: what is counted takes far more memory than labels do."""
     n_classes = len(predictor.data.classes)
-    truth = each.prediction.probability.reshape(n_classes, -1).astype(float)
+    truth = each.prediction.probability.reshape(n_classes, -1)
     drawn = np.stack([each.case.read_label(rater).array.ravel() for rater in each.case.labels])
-    labels = np.zeros((len(raters), n_classes, n_classes))
-    for rater, own in zip(each.case.labels, drawn, strict=True):
-        labels[raters.index(rater)] = _pairs(truth, own, n_classes)
+    heads = each.prediction.drawn
+    if heads is not None:
+        heads = heads.reshape(*heads.shape[:2], -1)
+    places = [raters.index(rater) for rater in each.case.labels]
+    looks = []
+    for start in range(0, truth.shape[1], _BLOCK_PIXELS):
+        block = slice(start, start + _BLOCK_PIXELS)
+        own = None if heads is None else heads[..., block]
+        seen = truth[:, block].astype(float)
+        looks.append(_look_at(seen, drawn[:, block], own, places, len(raters)))
+    labels, disputed, vote = (
+        np.sum([getattr(look, name) for look in looks], axis=0)
+        for name in ("labels", "disputed", "vote")
+    )
+    n_disputed = sum(look.n_disputed for look in looks)
+    return _Look(labels, disputed, vote, n_disputed, truth.shape[1])
+
+
+def _look_at(
+    truth: Counts,
+    drawn: NDArray[np.int16],
+    heads: NDArray[np.float32] | None,
+    places: Sequence[int],
+    n_raters: int,
+) -> _Look:
+    """Count pixels: truth (n_classes, pixels), labels (n_labels, pixels) of raters at places."""
+    n_classes = len(truth)
+    labels = np.zeros((n_raters, n_classes, n_classes))
+    for place, own in zip(places, drawn, strict=True):
+        labels[place] = _pairs(truth, own, n_classes)
     votes = np.stack([(drawn == k).sum(0) for k in range(n_classes)])
     answer = np.eye(n_classes)[truth.argmax(0)].T
     vote = _pairs(answer, np.where(votes.any(0), votes.argmax(0), MISSING), n_classes).T
-    everyone = drawn
-    if each.prediction.drawn is not None:
-        everyone = each.prediction.drawn.argmax(1).reshape(len(each.prediction.drawn), -1)
+    everyone: NDArray[np.integer] = drawn if heads is None else heads.argmax(1)
     disputed = _is_disputed(everyone)
     among = sum(
         (_pairs(truth[:, disputed], own[disputed], n_classes) for own in everyone),

@@ -90,8 +90,7 @@ class NetworkFuser:
 
     def __call__(self, case: Case, labels: Labels) -> FusedCase:
         """Fuse the labels of one case."""
-        image = case.read_image()
-        if image is None:
+        if case.image is None:
             raise InputError(Fault("has no image", fix="choose another method", case=case.name))
         known = self.predictor.data.raters
         present = [
@@ -100,7 +99,8 @@ class NetworkFuser:
             if rater in known and (labels.array[number] != MISSING).any()
         ]
         positions = [known.index(labels.raters[number]) for number in present]
-        predicted = self.predictor(image.array, raters=positions)
+        (found,) = self.predictor.of_cases([case], lambda _: positions)
+        predicted = found.prediction
         probability = predicted.probability
         if predicted.confusion is not None:
             drawn = labels.array[present]

@@ -165,7 +165,7 @@ class _Writer:
         assert image is not None  # or it would not have been predicted
         suffix = _suffix(case, image.geometry.ndim)
         maps = ".tif" if suffix == ".png" else suffix
-        for number, step in enumerate(predictor.recurrences(image.array)):
+        for number, step in enumerate(predictor.recurrences(image)):
             self._maps(step, image.geometry, f"recurrences/{number}/{name}{maps}")
 
     def _label(self, label: NDArray[np.int16], geometry: Geometry, cell: str) -> None:

@@ -30,7 +30,7 @@ from multirater.training.plan import PROCESS_BYTES
 from multirater.training.resampling import resize_maps
 from multirater.training.run import read_run
 from multirater.training.samples import normalise
-from multirater.types import Case, Geometry
+from multirater.types import Case, Geometry, Image
 from multirater.words import listed
 
 _WINDOW = 512
@@ -149,15 +149,17 @@ class Predictor:
         (prediction,) = self._predictions([self._prepared(image)], tuple(raters or ()))
         return prediction
 
-    def recurrences(self, image: NDArray[np.generic]) -> NDArray[np.float32]:
+    def recurrences(self, image: Image) -> NDArray[np.float32]:
         """Return class probabilities after each recurrence, (n_steps, n_classes, *space).
 
         The last is what the network predicts; methods without recurrences have no other.
 
         Args:
-            image: (channels, *space), with the channels the network was trained on.
+            image: with the channels the network was trained on.
         """
-        (found,) = self._run(_Steps(self.network), np.stack([self._prepared(image)]))
+        self._require_alike(image.array)
+        (found,) = self._run(_Steps(self.network), self.grid.prepared(image)[None])
+        found = resize_maps(found, image.space)
         steps = found.reshape(-1, len(self.data.classes), *found.shape[1:])
         return np.asarray(steps / steps.sum(1, keepdims=True))
 

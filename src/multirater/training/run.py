@@ -36,6 +36,7 @@ from multirater.io.manifest import FILE_NAME as MANIFEST
 from multirater.io.origin import write_origin
 from multirater.io.survey import Survey, survey
 from multirater.io.table_check import Kind
+from multirater.nn.ensemble import Ensemble
 from multirater.nn.rater_network import RaterNetwork
 from multirater.progress import say
 from multirater.sanity import say_findings
@@ -171,7 +172,7 @@ def train(
             write_config(keep_backbone(config, target), target / CONFIG)
             if plan is not None:
                 write_plan(followed_plan(plan, config), target / PLAN)
-        return _fit(found, target, config)
+        return _fit(found, target, config) if config.folds == 1 else _folds(found, target, config)
     except InputError:
         if is_first and not (target / CHECKPOINTS).exists():
             # Nothing was learned: leave no folder in the way of the corrected command.
@@ -224,7 +225,36 @@ def resume(dataset: Dataset, folder: str | Path) -> Run:
     target = Path(folder)
     _require_run(target)
     config = with_backbone(read_config(target / CONFIG), target)
-    return _fit(survey(dataset, workers=1), target, config)
+    found = survey(dataset, workers=1)
+    is_one = config.folds == 1 or not fold_folder(target, 0).exists()
+    return _fit(found, target, config) if is_one else _folds(found, target, config)
+
+
+def fold_folder(target: Path, number: int) -> Path:
+    """Return the folder of a fold, counted from 0."""
+    return target / f"fold-{number + 1}"
+
+
+def _folds(found: Survey, target: Path, config: TrainConfig) -> Run:
+    """Train all folds, or those that are left, and describe what they say together."""
+    from multirater.training.description import describe_run
+    from multirater.training.folds import train_folds
+
+    prepared = training_method(config.method, found.dataset.kind).prepare(found.dataset)
+    described = _describe(found, prepared, config)
+    _write_data(described, target / DATA)
+
+    def fit(folder: Path, own: TrainConfig) -> Run:
+        folder.mkdir(parents=True, exist_ok=True)
+        if not (folder / CONFIG).exists():
+            write_config(keep_backbone(own, folder), folder / CONFIG)
+            write_origin(folder, found.dataset.folder)
+        return _fit(found, folder, own)
+
+    runs = train_folds(found.dataset, target, config, described.as_classes(), fit)
+    describe_run(target, found.dataset)
+    best = min(runs, key=lambda run: run.best_nll)
+    return Run(target, best.best_epoch, sum(run.best_nll for run in runs) / len(runs))
 
 
 def _fit(found: Survey, target: Path, config: TrainConfig) -> Run:
@@ -285,7 +315,10 @@ def _fit_within(found: Survey, target: Path, config: TrainConfig) -> Run:
         describe_run(target, found.dataset)
     score = best.best_model_score
     epoch = torch.load(target / CHECKPOINTS / "best.ckpt", weights_only=False)["epoch"]
-    return Run(target, int(epoch), float("nan") if score is None else float(score))
+    kept = Run(target, int(epoch), float("nan") if score is None else float(score))
+    said = f"epoch {kept.best_epoch + 1} of {config.epochs} was kept"
+    say(said if score is None else f"{said}: {kept.best_nll:.4f} nats per label")
+    return kept
 
 
 def _trainer(
@@ -397,6 +430,9 @@ def read_run(folder: str | Path) -> tuple[TrainConfig, RunData, RaterNetwork]:
     target = Path(folder)
     _require_run(target)
     config = with_backbone(read_config(target / CONFIG), target)
+    if config.folds > 1 and fold_folder(target, 0).exists():
+        parts = [read_run(fold_folder(target, number)) for number in range(config.folds)]
+        return config, parts[0][1], Ensemble([part[2] for part in parts]).eval()
     data = _read_data(target)
     network = build_network(config, data)
     checkpoint = target / CHECKPOINTS / "best.ckpt"

@@ -1,0 +1,77 @@
+"""Folds: a network for each, which predicts the cases that it has not seen.
+
+RUN/fold-1/ ...              a run each, with its predictions of the cases held out
+RUN/predictions/manifest.csv all of them: every case predicted by a network that never saw it
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from shutil import rmtree
+
+from multirater.io.dataset_tables import write_dataset_tables
+from multirater.io.manifest import FILE_NAME as MANIFEST
+from multirater.io.manifest import read_rows
+from multirater.progress import say
+from multirater.training.config import TrainConfig
+from multirater.training.data import split_cases
+from multirater.training.prediction import predict
+from multirater.training.run import Run, fold_folder
+from multirater.types import Classes, Dataset
+
+PREDICTIONS = "predictions"
+
+
+def train_folds(
+    dataset: Dataset,
+    target: Path,
+    config: TrainConfig,
+    classes: Classes,
+    fit: Callable[[Path, TrainConfig], Run],
+) -> list[Run]:
+    """Train every fold that is not finished, and predict the cases it held out.
+
+    Args:
+        dataset: of the run.
+        target: run folder.
+        config: of the run.
+        classes: of the predictions.
+        fit: trains one fold into a folder.
+    """
+    runs = []
+    for number in range(config.folds):
+        own = replace(config, fold=number)
+        say(f"fold {number + 1} of {config.folds}")
+        folder = fold_folder(target, number)
+        runs.append(fit(folder, own))
+        _, held_out = split_cases(dataset, own)
+        rmtree(folder / PREDICTIONS, ignore_errors=True)
+        predict(folder, replace(dataset, cases=tuple(held_out)), folder / PREDICTIONS)
+    if dataset.kind == "masks":
+        _gather(target, config.folds, classes)
+    return runs
+
+
+def _gather(target: Path, folds: int, classes: Classes) -> None:
+    """Name the predictions of all folds in one manifest."""
+    together = target / PREDICTIONS
+    rmtree(together, ignore_errors=True)
+    together.mkdir()
+    rows = []
+    for number in range(folds):
+        folder = fold_folder(target, number) / PREDICTIONS
+        for row in read_rows(folder / MANIFEST, []):
+            cells = {name: _moved(getattr(row, name), folder, together) for name in _PATHS}
+            rows.append(replace(row, **cells))
+    write_dataset_tables(together, rows, classes)
+
+
+_PATHS = ("image", "label", "truth")
+
+
+def _moved(cell: str, before: Path, now: Path) -> str:
+    parts = [part for part in cell.split(";") if part]
+    return ";".join(Path(os.path.relpath(before / part, now)).as_posix() for part in parts)
