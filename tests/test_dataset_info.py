@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -26,7 +28,19 @@ def test_raters_have_class_shares_of_what_they_labelled(labels):
     found = multirater.info(multirater.dataset_from_arrays(labels))
     assert found.raters["cases"].tolist() == [2, 2, 1]
     assert found.raters.loc["rater 3", "class 1"] == pytest.approx(2 / 3)
-    assert found.raters.drop(columns="cases").sum(axis=1).tolist() == pytest.approx([1, 1, 1])
+    shares = found.raters[["background", "class 1", "class 2"]]
+    assert shares.sum(axis=1).tolist() == pytest.approx([1, 1, 1])
+
+
+def test_raters_have_quality_and_what_the_study_says_of_them(labels):
+    data = multirater.dataset_from_arrays(labels, raters=["a", "b", "c"])
+    data = replace(data, rater_info={"a": {"group": "expert"}, "b": {}})
+    raters = multirater.info(data).raters
+    first = ["group", "cases", "quality", "quality_low", "quality_high", "rank"]
+    assert list(raters.columns[:6]) == first
+    assert raters["group"].tolist() == ["expert", "", ""]
+    assert raters["quality"].between(0, 1).all()
+    assert "quality" not in multirater.info(multirater.choose_raters(data, ["a"])).raters
 
 
 def test_disagreement_is_over_pixels_with_two_labels(labels):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from multirater.fuse.quality import quality_of_study
 from multirater.io.grid import is_default
 from multirater.io.survey import CaseSurvey, Survey, survey
 from multirater.sanity import study_findings
@@ -22,8 +23,8 @@ class Info:
 
     Attributes:
         summary: single facts by name.
-        raters: one row per rater: what `raters.csv` says, cases labelled, and the share of each
-            class in what they drew.
+        raters: one row per rater: what `raters.csv` says, cases labelled, quality with interval
+            and rank (see `fuse.quality`), and the share of each class in what they drew.
         cases: one row per case: size, raters, and the share of pixels they disagree on, among
             those that two or more of them labelled.
         findings: what is odd about the study, gravest first, see `sanity`.
@@ -48,6 +49,13 @@ def info(dataset: Dataset | Survey, *, workers: int = 1) -> Info:
     found = survey(dataset, workers=workers) if isinstance(dataset, Dataset) else dataset
     cases = _cases(found)
     return Info(_summary(found, cases), _raters(found), cases, study_findings(found))
+
+
+def study_quality(found: Survey, *, seed: int = 0) -> pd.DataFrame:
+    """Return the quality of each rater (`fuse.quality`); nothing with fewer than two of them."""
+    if len(found.dataset.raters) < 2 or not any(len(case.rows) for case in found.cases):
+        return pd.DataFrame()
+    return quality_of_study(found, seed=seed)
 
 
 def disagreement(case: CaseSurvey) -> float:
@@ -90,7 +98,11 @@ def _raters(found: Survey) -> pd.DataFrame:
         row = {"rater": rater, **{name: said.get(name, "") for name in about}}
         rows.append(row | {"cases": labelled[rater], **dict(zip(names, share, strict=True))})
     columns = ["rater", *about, "cases", *names]
-    return pd.DataFrame(rows, columns=columns).set_index("rater")
+    table = pd.DataFrame(rows, columns=columns).set_index("rater")
+    quality = study_quality(found)
+    for place, name in enumerate(quality):
+        table.insert(len(about) + 1 + place, name, quality[name], allow_duplicates=True)
+    return table
 
 
 def _summary(found: Survey, cases: pd.DataFrame) -> dict[str, object]:

@@ -6,7 +6,8 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from multirater import dataset_from_arrays, write_dataset
+from multirater import dataset_from_arrays, info, read_dataset, write_dataset
+from multirater.fuse.dataset import fuse_dataset
 from multirater.report.contents import gather
 from multirater.report.page import as_json
 from multirater.report.report import make_page
@@ -96,9 +97,18 @@ def test_raters_stand_best_first_with_ranks(kinds):
     page = make_page(gather([kinds["truth"]]), cases=500)
     text = "".join(page.pieces())
     names = re.findall(r'<a class="rater-name"[^>]*>.*?</svg>([^<]+)</a>', text)
-    scores = {each.name: each.score.value for each in page.contents.raters}
-    assert names == sorted(scores, key=lambda name: -scores[name])
-    assert "are level: their intervals do not tell them apart" in text
+    quality = page.contents.quality["quality"]
+    assert names == list(quality.sort_values(ascending=False, kind="stable").index)
+    assert "Raters of the same rank are level" in text
+
+
+def test_quality_is_said_alike_by_page_info_and_fusion(kinds, tmp_path):
+    data = read_dataset(kinds["no truth"])
+    fused = fuse_dataset(data, tmp_path / "fused", method="majority-vote").raters
+    said = info(data).raters
+    shown = gather([kinds["no truth"]]).quality
+    for name in ("quality", "quality_low", "quality_high", "rank"):
+        assert said[name].tolist() == fused[name].tolist() == shown[name].tolist()
 
 
 def test_the_trust_box_leads_with_three_points_and_folds_the_rest(kinds):

@@ -75,12 +75,19 @@ def plain(content: Any) -> Any:
         return [plain(value) for value in content]
     if hasattr(content, "item"):
         content = content.item()
-    if isinstance(content, float) and not math.isfinite(content):
+    if _is_unknown(content) or (isinstance(content, float) and not math.isfinite(content)):
         return None
     return content if isinstance(content, bool | int | float | str | None) else str(content)
 
 
 def _cell(value: object) -> str:
+    if _is_unknown(value):
+        return "-"
     if isinstance(value, float):
         return "-" if math.isnan(value) else f"{value:.3f}"
     return str(value)
+
+
+def _is_unknown(value: object) -> bool:
+    """Whether a cell holds the missing value of pandas, which need not be imported for that."""
+    return type(value).__name__ == "NAType"

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from multirater.dataset_agreement import Agreement, agreement
+from multirater.dataset_info import study_quality
 from multirater.errors import MultiraterWarning
 from multirater.fuse import majority_vote
 from multirater.fuse.identifiability import Identifiability
@@ -47,6 +49,8 @@ class Contents:
         mistakes: by rater, positions of the cases with their clearest mistakes.
         findings: what is odd about the study, gravest first.
         left_out: raters of the study that the report leaves out.
+        quality: of each rater, as every result of the study says it (`fuse.quality`); empty with
+            fewer than two raters.
     """
 
     subject: Subject
@@ -62,6 +66,7 @@ class Contents:
     mistakes: list[list[int]]
     findings: tuple[Finding, ...] = ()
     left_out: tuple[str, ...] = ()
+    quality: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     @property
     def classes(self) -> Classes:
@@ -130,6 +135,7 @@ def gather(
         [clearest_mistakes(tallies, rater, n_mistakes) for rater in range(n_raters)],
         study_findings(found),
         tuple(each for each in opened.dataset.raters if each not in dataset.raters),
+        study_quality(found, seed=seed),
     )
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, cast
 
 import numpy as np
+import pandas as pd
 
 from multirater.report.contents import Contents
-from multirater.report.ranks import by_value, rank_words
-from multirater.report.raters import Figure, RaterFacts
+from multirater.report.raters import Figure
 from multirater.report.terms import TERMS
 
 _MOST_RECALLS = 6
@@ -43,7 +42,8 @@ class RaterTable:
     Attributes:
         columns: those in which anything is known, the one that raters are sorted by first.
         order: positions of the raters, best first.
-        ranks: by rater, the rank or the ranks between which intervals do not decide.
+        ranks: by rater, one more than the number of those who are clearly better; empty where
+            nothing is known, and with one rater.
         has_offsets: whether outlines could be compared.
         has_confusions: whether anybody confused anything that can be said.
     """
@@ -58,19 +58,21 @@ class RaterTable:
     def terms(self) -> list[str]:
         """Terms that need a line."""
         offsets = ["over or under"] if self.has_offsets else []
-        return ["rank", *(column.term for column in self.columns), "interval", *offsets]
+        ranks = ["rank"] if self.ranks else []
+        return [*ranks, *(column.term for column in self.columns), "interval", *offsets]
 
 
 def rater_columns(contents: Contents) -> RaterTable:
     """Lay the raters out; columns of which nothing is known are left out."""
     raters = contents.raters
     columns = [column for column in _columns(contents) if _is_known(column.figures)]
-    figures = columns[0].figures if columns else [Figure(float("nan"))] * len(raters)
-    ranks = rank_words(figures)
+    figures = columns[0].figures if columns else [Figure(0.0)] * len(raters)
+    values = np.array([each.value for each in figures])
+    ranks = contents.quality["rank"] if len(contents.quality) else pd.Series(dtype=object)
     return RaterTable(
         columns,
-        by_value(figures),
-        ranks if len(set(ranks) - {""}) > 1 or len(raters) > 1 else [""] * len(raters),
+        np.argsort(-np.nan_to_num(values, nan=-np.inf), kind="stable").tolist(),
+        ["" if pd.isna(rank) else str(rank) for rank in ranks],
         contents.is_masks and _is_known([each.offset for each in raters]),
         any(each.confusion not in ("", "\u2013") for each in raters),
     )
@@ -79,12 +81,11 @@ def rater_columns(contents: Contents) -> RaterTable:
 def _columns(contents: Contents) -> list[Column]:
     raters, names = contents.raters, contents.classes.names
     columns = []
-    if _has_quality(raters):
-        columns.append(Column("Quality", "quality", [cast(Any, each).quality for each in raters]))
+    if len(contents.quality):
+        ends = contents.quality[["quality", "quality_low", "quality_high"]].to_numpy(dtype=float)
+        columns.append(Column("Quality", "quality", [Figure(*each) for each in ends.tolist()]))
     score = "Dice" if contents.is_masks else "accuracy"
     columns.append(Column(score.capitalize(), score, [each.score for each in raters]))
-    if not _has_quality(raters):
-        columns.append(Column("Skill", "skill", [each.skill for each in raters]))
     if contents.is_masks and len(names) == 2:
         columns.append(Column("Sensitivity", "sensitivity", [each.recalls[1] for each in raters]))
         columns.append(Column("Specificity", "specificity", [each.specificity for each in raters]))
@@ -94,10 +95,6 @@ def _columns(contents: Contents) -> list[Column]:
             for k, name in enumerate(names)
         ]
     return columns
-
-
-def _has_quality(raters: Sequence[RaterFacts]) -> bool:
-    return bool(raters) and hasattr(raters[0], "quality")
 
 
 def _is_known(figures: Sequence[Figure]) -> bool:

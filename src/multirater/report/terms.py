@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 TERMS: dict[str, str] = {
-    "quality": "how good a rater's labels are, judged by the others; 1 is best",
-    "rank": "place by quality; “2 to 4” means that intervals do not tell who of them is better",
+    "quality": "agreement with the consensus of the other raters: Dice of drawings, share of equal "
+    "answers of class labels; 1 is best",
+    "rank": "one more than the number of raters who are clearly better; raters of the same rank "
+    "are level",
     "Dice": "overlap of two drawings: twice what they share, over what both hold; 1 is the same "
     "drawing, 0 no pixel in common. Two empty drawings are counted apart, in no mean",
     "IoU": "overlap of two drawings: what they share, over what either holds; always below Dice",
@@ -15,7 +17,6 @@ TERMS: dict[str, str] = {
     "sensitivity": "share of what is there that was drawn",
     "specificity": "share of what is not there that was left alone",
     "recall": "share of a class that was called so",
-    "skill": "mean over classes of the share that is called right",
     "over or under": "how far outside (over) or inside (under) the reference outlines run",
     "interval": "a range that holds the true value 95 times in 100; it comes from drawing the "
     "cases again",

@@ -25,8 +25,14 @@ def _alone(data):
 
 def test_a_data_set(study):
     figures = _drawn([study])
-    assert list(figures) == ["agreement", "confusion-matrices", "skill", "drawings", "uncertainty"]
-    assert figures["skill"].get_supxlabel() == "against the truth"
+    assert list(figures) == [
+        "agreement",
+        "confusion-matrices",
+        "quality",
+        "drawings",
+        "uncertainty",
+    ]
+    assert figures["quality"].get_supxlabel() == "against the truth"
 
 
 def test_cases_with_most_disagreement_come_first(study):
@@ -46,7 +52,7 @@ def test_predictions_with_everything(study, predict):
     assert list(figures) == [
         "agreement",
         "confusion-matrices",
-        "skill",
+        "quality",
         "drawings",
         "uncertainty",
         "confusion-maps-c3",
@@ -66,12 +72,12 @@ def test_predictions_alone(study, predict, tmp_path):
 def test_a_fusion_knows_its_data_set(study, tmp_path):
     fuse_dataset(multirater.read_dataset(study), tmp_path / "fused", method="majority-vote")
     figures = _drawn([tmp_path / "fused"])
-    assert {"skill", "skill-majority-vote", "consensus-groups"} <= set(figures)
-    table = pd.read_csv(tmp_path / "fused" / "raters.csv").sort_values("skill")
+    assert {"quality", "quality-majority-vote", "consensus-groups"} <= set(figures)
+    table = pd.read_csv(tmp_path / "fused" / "raters.csv").sort_values("quality")
     dots = [
-        line for line in figures["skill-majority-vote"].axes[0].lines if line.get_marker() == "o"
+        line for line in figures["quality-majority-vote"].axes[0].lines if line.get_marker() == "o"
     ]
-    np.testing.assert_allclose([dot.get_xdata()[0] for dot in dots], table["skill"])
+    np.testing.assert_allclose([dot.get_xdata()[0] for dot in dots], table["quality"])
 
 
 def test_a_run(study, tmp_path):
@@ -89,8 +95,8 @@ def test_class_labels(tmp_path):
     table = tmp_path / "answers.csv"
     pd.DataFrame(rows, columns=["task", "worker", "label"]).to_csv(table, index=False)
     figures = _drawn([table])
-    assert list(figures) == ["agreement", "confusion-matrices", "skill"]
-    assert "majority" in figures["skill"].get_supxlabel()
+    assert list(figures) == ["agreement", "confusion-matrices", "quality"]
+    assert "majority" in figures["quality"].get_supxlabel()
 
 
 def test_a_volume_shows_its_busiest_slice():

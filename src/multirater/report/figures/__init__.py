@@ -12,8 +12,8 @@ from multirater.report.figures.consensus import draw_consensus
 from multirater.report.figures.consensus_groups import draw_consensus_groups
 from multirater.report.figures.curves import draw_curves
 from multirater.report.figures.drawings import draw_drawings
+from multirater.report.figures.quality import draw_quality
 from multirater.report.figures.recurrences import draw_recurrence_curves, draw_recurrences
-from multirater.report.figures.skill import draw_skill
 from multirater.report.figures.uncertainty import draw_uncertainty
 from multirater.report.figures.writing import write_figures
 
@@ -26,9 +26,9 @@ __all__ = [
     "draw_consensus_groups",
     "draw_curves",
     "draw_drawings",
+    "draw_quality",
     "draw_recurrence_curves",
     "draw_recurrences",
-    "draw_skill",
     "draw_uncertainty",
     "write_figures",
 ]

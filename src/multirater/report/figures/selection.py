@@ -16,6 +16,7 @@ from multirater.evaluation import Evaluation, evaluate
 from multirater.evaluation.consensus import GROUPS
 from multirater.evaluation.predictions import RATER_TABLE
 from multirater.evaluation.recurrences import recurrence_scores
+from multirater.fuse.quality import quality_of_study, with_quality
 from multirater.io.naming import file_names
 from multirater.io.survey import Survey, survey
 from multirater.report.figures.agreement_matrix import draw_agreement
@@ -27,9 +28,9 @@ from multirater.report.figures.consensus_groups import draw_consensus_groups
 from multirater.report.figures.curves import draw_curves
 from multirater.report.figures.drawings import draw_drawings
 from multirater.report.figures.estimate import open_estimates
+from multirater.report.figures.quality import draw_quality
 from multirater.report.figures.rater_matrices import RaterMatrices, count_matrices, read_matrices
 from multirater.report.figures.recurrences import draw_recurrence_curves, draw_recurrences
-from multirater.report.figures.skill import draw_skill
 from multirater.report.figures.uncertainty import draw_uncertainty
 from multirater.report.reference import choose_reference
 from multirater.report.subject import Subject
@@ -80,7 +81,7 @@ class _Material:
                 matrices.cm, matrices.raters, matrices.classes, note=matrices.source
             )
             yield f"confusion-matrices{end}", drawn
-            yield f"skill{end}", draw_skill(matrices.table, note=matrices.source)
+            yield f"quality{end}", draw_quality(matrices.table, note=matrices.source)
 
     def _of_cases(self) -> Named:
         views, raters, classes = self._views, self._raters, self._survey.classes
@@ -160,7 +161,10 @@ class _Material:
         reference = choose_reference(self.subject, len(self._survey.classes))
         counted = count_matrices(self._survey, reference)
         if counted is not None:
-            yield "", counted
+            table = counted.table
+            if len(table) > 1:
+                table = with_quality(table, quality_of_study(self._survey))
+            yield "", replace(counted, table=table)
         folders = {each.name: each.dataset.folder for each in self.subject.results}
         folders |= {each.name: each.folder for each in self.subject.runs}
         for name, folder in folders.items():

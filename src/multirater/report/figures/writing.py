@@ -25,7 +25,7 @@ def write_figures(
     | `drawings` | cases with each rater's drawing, estimates, truth | masks |
     | `uncertainty` | estimate, probability, entropy, disagreement | masks |
     | `agreement` | every two raters | two raters |
-    | `confusion-matrices`, `skill` | each rater against a reference | truth, or two raters |
+    | `confusion-matrices`, `quality` | each rater against a reference | truth, or two raters |
     | the same with `-<result>` | as a fusion or a network sees them | its `raters.csv` |
     | `confusion-maps-<case>` | where each rater errs | `multirater predict --raters --confusion` |
     | `consensus-<result>` | predicted against real | `multirater predict --raters`, labels |

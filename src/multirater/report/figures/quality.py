@@ -26,21 +26,23 @@ _LINE = 0.17
 
 
 @in_style
-def draw_skill(raters: pd.DataFrame, *, note: str = "") -> Figure:
-    """Draw skill, and with two classes sensitivity and specificity, of each rater.
+def draw_quality(raters: pd.DataFrame, *, note: str = "") -> Figure:
+    """Draw quality, and with two classes sensitivity and specificity, of each rater.
 
     Args:
-        raters: as in `raters.csv`: one row per rater, columns `skill`, `skill_low`, `skill_high`,
-            ...; an interval that is not known has no line.
+        raters: as in `raters.csv`: one row per rater, columns `quality`, `quality_low`,
+            `quality_high`, ... (`skill` where there is no quality); an interval that is not known
+            has no line.
         note: where the numbers come from.
 
     Returns:
-        Raters from the most to the least skilled, top to bottom, each in their colour. When there
-        are more than a page takes, the least skilled are shown, with a note.
+        Raters from the best to the poorest, top to bottom, each in their colour. When there are
+        more than a page takes, the poorest are shown, with a note.
     """
-    measures = [name for name in ("skill", "sensitivity", "specificity") if name in raters]
+    head = "quality" if "quality" in raters else "skill"
+    measures = [name for name in (head, "sensitivity", "specificity") if name in raters]
     colours = pd.Series(rater_colours(len(raters)), index=raters.index)
-    ordered = raters.assign(colour=colours).sort_values("skill", kind="stable")
+    ordered = raters.assign(colour=colours).sort_values(head, kind="stable")
     shown = ordered.head(int((PAGE_HEIGHT - 0.8) / _LINE))
     width = COLUMN_WIDTH if len(measures) == 1 else PAGE_WIDTH
     figure = new_figure(width, max(len(shown) * _LINE, 0.5) + 0.65)
@@ -51,7 +53,7 @@ def draw_skill(raters: pd.DataFrame, *, note: str = "") -> Figure:
     first = figure.axes[0]
     tick_names(first.set_yticks, short_names([str(name) for name in shown.index], 22))
     first.set_ylim(-0.6, len(shown) - 0.4)
-    left_out = f"{len(shown)} of {len(raters)} raters shown: those with the lowest skill"
+    left_out = f"{len(shown)} of {len(raters)} raters shown: those with the lowest {head}"
     add_foot(figure, "; ".join([note] * bool(note) + [left_out] * (len(shown) < len(raters))))
     return figure
 
@@ -67,7 +69,7 @@ def _dots(axes: Axes, table: pd.DataFrame, measure: str) -> None:
         beside = axes.get_yaxis_transform()
         axes.text(1.04, place, _number(value, low, high), transform=beside, va="center", size=5.5)
     axes.set(xlim=(-0.02, 1.02))
-    axes.set_xlabel("skill (mean diagonal)" if measure == "skill" else measure)
+    axes.set_xlabel(measure)
     axes.grid(axis="x", linewidth=0.4, color="#dddddd")
     axes.tick_params(axis="y", length=0)
 
