@@ -28,6 +28,12 @@ def evidence(**changes):
     return Evidence(**{**found, **changes})
 
 
+def of_three(**changes):
+    """The same of three raters: of two who differ, one says otherwise whatever is right."""
+    per_case = np.tile([[[900.0, 10.0], [5.0, 85.0]]] * 3, (20, 1, 1, 1)).reshape(20, 3, 2, 2)
+    return evidence(per_case=per_case, raters=("a", "b", "c"), **changes)
+
+
 def texts(trust, level):
     return " ".join(each.text for each in trust.findings if each.level == level)
 
@@ -66,16 +72,21 @@ def test_a_margin_of_nothing_is_a_problem():
 
 
 def test_being_outvoted_where_raters_disagree_is_a_caution():
-    trust = trust_of(evidence(disputed=np.array([[200.0, 100.0], [300.0, 50.0]])))
+    trust = trust_of(of_three(disputed=np.array([[200.0, 100.0], [300.0, 50.0]])))
     assert "where the network says lesion, most raters say otherwise" in texts(trust, "caution")
     assert "1.5% of the pixels; there, 38%" in texts(trust, "caution")
+
+
+def test_of_two_raters_who_differ_one_always_says_otherwise():
+    trust = trust_of(evidence(disputed=np.array([[200.0, 200.0], [200.0, 200.0]])))
+    assert "say otherwise" not in texts(trust, "caution")
 
 
 def test_only_methods_that_weigh_raters_are_said_to_follow_some():
     outvoted = np.array([[200.0, 100.0], [300.0, 50.0]])
     weighing, other = (
-        texts(trust_of(evidence(disputed=outvoted, weights=weights)), "caution")
-        for weights in ((0.5, 0.5), ())
+        texts(trust_of(of_three(disputed=outvoted, weights=weights)), "caution")
+        for weights in ((0.4, 0.3, 0.3), ())
     )
     assert "It follows the raters" in weighing
     assert "It follows" not in other
@@ -135,7 +146,8 @@ def test_the_statement_is_written_as_json(tmp_path):
     trust.write(tmp_path / "trust.json")
     stored = json.loads((tmp_path / "trust.json").read_text())
     assert stored["summary"] == trust.summary
-    assert stored["findings"][0] == {"level": "good", "text": trust.findings[0].text}
+    assert stored["findings"][0]["level"] == "good"
+    assert stored["findings"][0]["text"] == trust.findings[0].text
 
 
 def test_gravest_findings_come_first():

@@ -78,7 +78,7 @@ def quality_of_drawings(
 
     Args:
         cases: of each the label patterns (n_rows, n_raters), -1 where missing, and how many pixels
-            carry each.
+            carry each. Further columns, of a network say, vote without being judged.
         raters: names.
         n_classes: background included.
         seed: of the draws behind intervals.
@@ -93,7 +93,7 @@ def quality_of_drawings(
         case_quality(each, n, left_out_vote(each, weight, n_classes), n_classes, is_mask=True)
         for each, n in cases
     ]
-    return quality_of_cases(np.array(scores), raters, seed=seed)
+    return quality_of_cases(np.array(scores)[:, : len(raters)], raters, seed=seed)
 
 
 def quality_of_class_labels(answers: Answers, raters: Sequence[Hashable]) -> pd.DataFrame:

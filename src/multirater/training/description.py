@@ -7,23 +7,43 @@ drew. Class labels, one per case and rater, are looked at in `class_evidence`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from multirater.fuse.quality import quality_of_answers, quality_of_drawings, with_quality
 from multirater.fuse.rater_table import rater_table
 from multirater.io.atomic import replacing
+from multirater.patterns import encode_patterns
 from multirater.progress import say, track
-from multirater.training.class_evidence import class_evidence
-from multirater.training.data import named_splits
+from multirater.training.class_answers import answers_of
+from multirater.training.class_evidence import class_evidence, truth_of
+from multirater.training.data import named_splits, split_cases
+from multirater.training.network_quality import (
+    Compared,
+    beside_raters,
+    compare_answers,
+    compare_drawings,
+    kept_epoch,
+    of_folds,
+    over_fitting,
+    read_curves,
+    sides_of_two,
+    with_quality_of_network,
+)
 from multirater.training.predictor import PredictedCase, Predictor
 from multirater.training.trust import Evidence, trust_of
+from multirater.trust import Finding
 from multirater.types import MISSING, Case, Dataset
 
 Counts: TypeAlias = NDArray[np.float64]
+
+Patterns: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""Labels that occur together, (n_rows, n_raters + 1) with the network's last, -1 where missing, and
+how many pixels carry each."""
 
 _ASKED = 12
 """Raters who are predicted where a case has too few labels of its own to show a dispute."""
@@ -63,27 +83,56 @@ def describe_run(folder: Path, dataset: Dataset) -> None:
     if not cases:
         say("no trust statement: it compares raters' masks or class labels, and there are none")
         return
-    evidence = (class_evidence if dataset.kind == "classes" else _evidence)(
-        predictor, cases, dataset.raters
-    )
+    folds = sorted(folder.glob("fold-*/trust.json"))
+    # Together the folds have seen every case.
+    unseen = {case.name for case in split_cases(dataset, predictor.config)[1] if not folds}
+    if dataset.kind == "classes":
+        evidence = class_evidence(predictor, cases, dataset.raters)
+        right = np.trace(evidence.counts, axis1=1, axis2=2)
+        quality = quality_of_answers(right, evidence.counts.sum((1, 2)), dataset.raters)
+        compared = _compared_answers(predictor, cases, dataset.raters, unseen)
+        found: list[Finding] = []
+    else:
+        evidence, patterns = _evidence(predictor, cases, dataset.raters)
+        # The network is one more rater of every case, and the only other where there is one label.
+        quality = quality_of_drawings(patterns, dataset.raters, len(predictor.data.classes))
+        compared = compare_drawings(patterns, [case.name in unseen for case in cases])
+        found = sides_of_two(patterns, dataset.raters)
+    evidence = replace(evidence, table=with_quality(evidence.table, quality))
     with replacing(folder / "raters.csv", overwrite=True) as temporary:
         evidence.table.to_csv(temporary)
-    trust = trust_of(evidence)
+    found += of_folds([each.parent for each in folds]) or [beside_raters(compared)]
+    found += [*over_fitting(compared), *kept_epoch(read_curves(folder))]
+    trust = with_quality_of_network(trust_of(evidence), found)
     trust.write(folder / "trust.json")
     say(trust.as_text())
 
 
-def _evidence(predictor: Predictor, cases: list[Case], raters: tuple[str, ...]) -> Evidence:
-    """Look at drawings, pixel by pixel."""
+def _compared_answers(
+    predictor: Predictor, cases: Sequence[Case], raters: tuple[str, ...], unseen: set[str]
+) -> Compared:
+    """Hold the network's classes beside those of the raters."""
+    answers = answers_of(cases, raters)
+    labels = np.full((len(cases), len(raters)), MISSING, dtype=np.int64)
+    labels[answers.case, answers.rater] = answers.label
+    held_out = [case.name in unseen for case in cases]
+    return compare_answers(labels, truth_of(predictor, cases).argmax(1), held_out)
+
+
+def _evidence(
+    predictor: Predictor, cases: list[Case], raters: tuple[str, ...]
+) -> tuple[Evidence, list[Patterns]]:
+    """Look at drawings, pixel by pixel; return the patterns of each case, too."""
     # Cases that the same raters labelled go through the network together.
     cases.sort(key=lambda case: tuple(case.labels))
     found = predictor.of_cases(cases, lambda case: _asked(predictor, case))
-    looks = [
-        _look(each, raters, predictor) for each in track(found, "describing raters", len(cases))
-    ]
+    looks, patterns = [], []
+    for each in track(found, "describing raters", len(cases)):
+        looks.append(_look(each, raters, predictor))
+        patterns.append(_patterns(each, raters))
     counts = np.stack([look.labels for look in looks])
     votes = np.stack([look.vote for look in looks])
-    return Evidence(
+    evidence = Evidence(
         table=rater_table(counts, raters, predictor.data.classes),
         counts=counts.sum(0),
         disputed=np.sum([look.disputed for look in looks], axis=0),
@@ -96,6 +145,7 @@ def _evidence(predictor: Predictor, cases: list[Case], raters: tuple[str, ...]) 
         classes=predictor.data.classes,
         weights=predictor.network.followed,
     )
+    return evidence, patterns
 
 
 def _asked(predictor: Predictor, case: Case) -> Sequence[int]:
@@ -150,6 +200,16 @@ def _look_at(
         np.zeros((n_classes, n_classes)),
     )
     return _Look(labels, among, vote, int(disputed.sum()), disputed.size)
+
+
+def _patterns(each: PredictedCase, raters: tuple[str, ...]) -> Patterns:
+    """Find the labels that occur together in a case, the network's last."""
+    answer = each.prediction.label
+    absent = np.broadcast_to(np.int16(MISSING), answer.shape)
+    given = each.case.labels
+    drawn = [each.case.read_label(rater).array if rater in given else absent for rater in raters]
+    found = encode_patterns([*drawn, answer])
+    return found.rows, found.counts
 
 
 def _pairs(truth: Counts, drawn: NDArray[np.integer], n_classes: int) -> Counts:

@@ -212,7 +212,9 @@ def _lost_classes(evidence: Evidence) -> list[int]:
 
 def _dominant_where_disputed(evidence: Evidence) -> list[Finding]:
     """Say the same of the pixels on which raters disagree, where it is hardest."""
-    if np.isnan(evidence.disputed_share):
+    n_raters = int((evidence.counts.sum((1, 2)) > 0).sum())
+    if np.isnan(evidence.disputed_share) or (n_raters == 2 and not evidence.of_classes):
+        # Of two raters who differ, one says otherwise whatever the network answers.
         return []
     total = evidence.disputed.sum()
     if not total:
@@ -272,15 +274,14 @@ def _followed(evidence: Evidence) -> list[Finding]:
         if evidence.weights[r] >= _MENTIONED
     ]
     said = f"Followed most: {listed(named, most=5)}"
+    numbers = {evidence.raters[r]: float(evidence.weights[r]) for r in order}
     if evidence.weights[best] < _ALONE:
-        return [Finding("good", f"{said}.")]
-    return [
-        Finding(
-            "caution",
-            f"{said}. The answer rests on one rater, whose labels follow from the image best: "
-            "look at some of their drawings.",
-        )
-    ]
+        return [Finding("good", f"{said}.", "followed", numbers, raters=(evidence.raters[best],))]
+    text = (
+        f"{said}. The answer rests on one rater, whose labels follow from the image best: look at "
+        "some of their drawings."
+    )
+    return [Finding("caution", text, "followed", numbers, raters=(evidence.raters[best],))]
 
 
 def _few_labels(evidence: Evidence) -> list[Finding]:
