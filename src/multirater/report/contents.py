@@ -26,6 +26,7 @@ from multirater.report.selection import clearest_mistakes, order_by_disagreement
 from multirater.report.subject import Subject, read_subject
 from multirater.report.tally import CaseTally, tally_cases
 from multirater.report.trust import Trust, assess_trust
+from multirater.report.verdicts import Verdict, verdicts_of
 from multirater.sanity import study_findings
 from multirater.trust import Finding
 from multirater.types import Case, Classes
@@ -51,6 +52,7 @@ class Contents:
         left_out: raters of the study that the report leaves out.
         quality: of each rater, as every result of the study says it (`fuse.quality`); empty with
             fewer than two raters.
+        verdicts: quality of the raters by each reference.
     """
 
     subject: Subject
@@ -67,6 +69,7 @@ class Contents:
     findings: tuple[Finding, ...] = ()
     left_out: tuple[str, ...] = ()
     quality: pd.DataFrame = field(default_factory=pd.DataFrame)
+    verdicts: list[Verdict] = field(default_factory=list)
 
     @property
     def classes(self) -> Classes:
@@ -121,21 +124,26 @@ def gather(
     matrix, matrix_name = _matrix(found, agreed)
     n_raters = len(subject.dataset.raters)
     n_mistakes = 6 if n_raters <= 12 else 3
+    described = describe_raters(subject.dataset, tallies, seed=seed, table=reference.table)
+    measured = measure_results(subject, workers=workers)
+    quality = study_quality(found, seed=seed)
+    checked = _identifiability(found)
     return Contents(
         subject,
         reference,
         tallies,
-        describe_raters(subject.dataset, tallies, seed=seed),
+        described,
         agreed,
         matrix,
         matrix_name,
-        assess_trust(subject, found, reference, agreed, _identifiability(found)),
-        measure_results(subject, workers=workers),
+        assess_trust(subject, found, reference, agreed, checked, measured, quality),
+        measured,
         order_by_disagreement(tallies),
         [clearest_mistakes(tallies, rater, n_mistakes) for rater in range(n_raters)],
         study_findings(found),
         tuple(each for each in opened.dataset.raters if each not in dataset.raters),
-        study_quality(found, seed=seed),
+        quality,
+        verdicts_of(subject, reference, described, quality),
     )
 
 

@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import pandas as pd
+
 from multirater.report.models import Measured
 from multirater.report.raters import RaterFacts
 from multirater.report.subject import Subject
 from multirater.report.trust import doubtful_fusions
 from multirater.words import counted, listed, percent
 
-_POOR = 0.75
-"""Skill below which a rater is worth a talk."""
+_BELOW = 0.1
+"""How far below the middle rater, with all of its interval, a quality is worth a talk."""
 
 _MOST = 5
+
+_FEWEST = 3
+"""Raters from which on it shows who is better."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +38,7 @@ def next_steps(
     worst_cases: Sequence[str],
     measured: Sequence[Measured],
     anchors: dict[str, str],
+    quality: pd.DataFrame,
 ) -> list[Step]:
     """Say what to do next, the most useful first.
 
@@ -42,6 +48,7 @@ def next_steps(
         worst_cases: names of the cases with most disagreement.
         measured: fusions and networks.
         anchors: by rater, the place of their section on the page.
+        quality: of the raters, as `fuse.quality` gives it; empty with fewer than two.
     """
     steps: list[Step] = []
     if worst_cases:
@@ -54,9 +61,9 @@ def next_steps(
                 link_text="Open the viewer",
             )
         )
-    steps += _talks(raters, anchors)
-    steps += _fusions(subject)
-    steps += _choice(measured)
+    steps += _talks(raters, anchors, quality)
+    steps += _fusions(subject, measured)
+    steps += _choice(subject, measured)
     only_fused = {each.kind for each in subject.results} == {"fusion"} and not subject.runs
     if only_fused and subject.dataset.kind == "masks":
         steps.append(
@@ -68,13 +75,18 @@ def next_steps(
     return steps[:_MOST]
 
 
-def _talks(raters: Sequence[RaterFacts], anchors: dict[str, str]) -> list[Step]:
-    """Name the raters to talk to: those who draw nothing or err most, worst first."""
-    poor = sorted(
-        (each for each in raters if each.skill.value < _POOR), key=lambda each: each.skill.value
-    )
+def _talks(
+    raters: Sequence[RaterFacts], anchors: dict[str, str], quality: pd.DataFrame
+) -> list[Step]:
+    """Name the raters to talk to: those clearly below the middle one, worst first."""
+    if len(quality) < _FEWEST:
+        return []
+    high = quality["quality_high"].fillna(quality["quality"])
+    poor = quality["quality"][high < quality["quality"].median() - _BELOW].sort_values()
+    by_name = {each.name: each for each in raters}
     steps = []
-    for each in poor[:2]:
+    for name, value in list(poor.items())[:2]:
+        each = by_name[str(name)]
         why = (
             each.confusion
             if each.missed * 2 < each.judged
@@ -82,23 +94,27 @@ def _talks(raters: Sequence[RaterFacts], anchors: dict[str, str]) -> list[Step]:
         )
         steps.append(
             Step(
-                f"Talk to {each.name} (skill {each.skill.value:.2f}): {why}.",
-                link=anchors[each.name],
+                f"Talk to {name} (quality {value:.2f}): {why}.",
+                link=anchors[str(name)],
                 link_text="Their clearest mistakes",
             )
         )
     if len(poor) > 2:
-        rest = listed([each.name for each in poor[2:]])
-        steps.append(Step(f"Also of low skill: {rest}."))
+        steps.append(Step(f"Also of low quality: {listed([str(n) for n in poor.index[2:]])}."))
     return steps
 
 
-def _choice(measured: Sequence[Measured]) -> list[Step]:
-    """Name the fusion that is closest to the truth, of those measured on the same cases."""
+def _choice(subject: Subject, measured: Sequence[Measured]) -> list[Step]:
+    """Name the fusion that is closest to the truth, of those measured on the same cases.
+
+    One that the trust statement warns of is not advised.
+    """
     fusions = [each for each in measured if each.kind == "fusion" and "Dice" in each.figures]
     if len(fusions) < 2 or len({each.n_cases for each in fusions}) > 1:
         return []
     best = max(fusions, key=lambda each: each.figures["Dice"].value)
+    if best.name in doubtful_fusions(subject, measured):
+        return []
     return [
         Step(
             f"Of the fusions, use {best.name}: closest to the truth, with Dice "
@@ -109,10 +125,10 @@ def _choice(measured: Sequence[Measured]) -> list[Step]:
     ]
 
 
-def _fusions(subject: Subject) -> list[Step]:
+def _fusions(subject: Subject, measured: Sequence[Measured]) -> list[Step]:
     fusions = [each for each in subject.results if each.kind == "fusion"]
     if fusions:
-        if len(fusions) > 1 or not doubtful_fusions(subject):
+        if len(fusions) > 1 or not doubtful_fusions(subject, measured):
             return []
         return [
             Step(
@@ -124,18 +140,16 @@ def _fusions(subject: Subject) -> list[Step]:
         return []
     if len(subject.dataset.raters) < 2:
         return [Step("Let a second rater label some of the cases: one alone cannot be checked.")]
-    method = "staple" if subject.dataset.kind == "masks" else "dawid-skene"
     return [
         Step(
             "Fuse the labels into one per case, and report on both together.",
-            f"multirater fuse DATA --method {method} -o fused/ && multirater report fused/ "
-            "-o fused.html",
+            "multirater fuse DATA -o fused/ && multirater report fused/ -o fused.html",
         )
     ]
 
 
 def headline(
-    subject: Subject, n_labels: int, agreement: float | None, raters: Sequence[RaterFacts]
+    subject: Subject, n_labels: int, agreement: float | None, quality: pd.DataFrame
 ) -> str:
     """Say in one sentence what this is, with the numbers that matter."""
     dataset = subject.dataset
@@ -148,12 +162,20 @@ def headline(
     if agreement is not None:
         measure = f"Dice {agreement:.2f}" if dataset.kind == "masks" else percent(agreement)
         said += f"; two of them agree at {measure} on average"
-    known = [each for each in raters if each.skill.value == each.skill.value]
-    if len(known) > 1:
-        best = max(known, key=lambda each: each.skill.value)
-        worst = min(known, key=lambda each: each.skill.value)
-        said += (
-            f". Most skilled is {best.name} ({best.skill.value:.2f}), least {worst.name} "
-            f"({worst.skill.value:.2f})"
-        )
-    return said + "."
+    return f"{said}{_best_and_least(quality)}."
+
+
+def _best_and_least(quality: pd.DataFrame) -> str:
+    """Say who is best by the others, and who least; nothing of two, who are alike by each other."""
+    known = quality.dropna(subset=["quality"]) if len(quality) else quality
+    if len(known) < _FEWEST:
+        return ""
+    ordered = known.sort_values("quality", ascending=False, kind="stable")
+    level = ordered.index[ordered["rank"] == ordered["rank"].min()].map(str).tolist()
+    if len(level) == len(ordered):
+        return ". By the others' consensus these labels do not tell the raters apart"
+    least = ordered.iloc[-1]
+    best = f"{listed(level, most=3)} ({ordered['quality'].iloc[0]:.2f})"
+    if len(level) > 1:
+        best = f"{listed(level, most=3)} (level, up to {ordered['quality'].iloc[0]:.2f})"
+    return f". Of best quality: {best}; of least: {least.name} ({least['quality']:.2f})"

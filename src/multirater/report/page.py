@@ -28,6 +28,7 @@ from multirater.report.raters import Figure
 from multirater.report.step_pictures import step_pictures
 from multirater.report.subject import Kind
 from multirater.report.terms import explained
+from multirater.report.verdicts import verdict_words
 from multirater.words import UNKNOWN, counted, listed, percent
 
 _SCRIPTS = (
@@ -108,8 +109,11 @@ class Page:
             "contents": contents,
             "subject": subject,
             "kinds": _kinds(subject.kinds),
-            "headline": headline(subject, n_labels, contents.mean_agreement, contents.raters),
-            "steps": next_steps(subject, contents.raters, worst, contents.measured, anchors),
+            "headline": headline(subject, n_labels, contents.mean_agreement, contents.quality),
+            "steps": next_steps(
+                subject, contents.raters, worst, contents.measured, anchors, contents.quality
+            ),
+            "verdict_words": verdict_words(contents.verdicts, raters),
             "tiles": self._tiles(n_labels),
             "anchors": anchors,
             "styles": [rater_layer(number, name) for number, name in enumerate(raters)],

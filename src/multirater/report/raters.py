@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from multirater.fuse.rater_table import rater_table, rater_table_of_tasks
-from multirater.metrics import case_interval, confusion_rates
+from multirater.metrics import case_interval
 from multirater.report.tally import CaseTally
 from multirater.types import Dataset
 from multirater.words import confusion_words, offset_words
@@ -70,7 +70,11 @@ class RaterFacts:
 
 
 def describe_raters(
-    dataset: Dataset, tallies: Sequence[CaseTally], *, seed: int = 0
+    dataset: Dataset,
+    tallies: Sequence[CaseTally],
+    *,
+    seed: int = 0,
+    table: pd.DataFrame | None = None,
 ) -> list[RaterFacts]:
     """Describe every rater, with intervals from drawing cases again.
 
@@ -78,6 +82,7 @@ def describe_raters(
         dataset: with its classes settled.
         tallies: of its cases, in order.
         seed: of the draws.
+        table: what a fusion has said of them already (`raters.csv`), which is said again.
     """
     assert dataset.classes is not None
     names = dataset.classes.names
@@ -85,7 +90,10 @@ def describe_raters(
         return []
     counts = np.stack([each.counts for each in tallies])
     is_mask = dataset.kind == "masks"
-    if is_mask:
+    known = {f"cm[{true},{observed}]" for true in names for observed in names} | {"skill"}
+    if table is not None and known <= set(table.columns):
+        pass
+    elif is_mask:
         table = rater_table(counts.astype(float), dataset.raters, names, seed=seed)
     else:
         table = rater_table_of_tasks(counts.sum(0).astype(float), dataset.raters, names)
@@ -109,6 +117,7 @@ def _describe(
     total = counts.sum(0)
     there, drawn = counts[:, 1:].sum((1, 2)) > 0, counts[:, :, 1:].sum((1, 2)) > 0
     judged = counts.sum((1, 2)) > 0
+    expected = np.nan_to_num(_matrix(row, names)) * total.sum(1, keepdims=True)
     return RaterFacts(
         name=rater,
         labels=sum(rater in case.labels for case in dataset),
@@ -122,9 +131,14 @@ def _describe(
         unit="mm" if any(each.in_millimetres for each in tallies) else "px",
         missed=int((judged & there & ~drawn).sum()) if is_mask else 0,
         invented=int((judged & ~there & drawn).sum()) if is_mask else 0,
-        cm=confusion_rates(total),
-        confusion=confusion_words(total, names, is_mask=is_mask),
+        cm=_matrix(row, names),
+        confusion=confusion_words(expected, names, is_mask=is_mask),
     )
+
+
+def _matrix(row: pd.Series[Any], names: Sequence[str]) -> NDArray[np.float64]:
+    """Return the confusion matrix of a row of `raters.csv`, (true, observed)."""
+    return np.array([[float(row[f"cm[{t},{o}]"]) for o in names] for t in names])
 
 
 def _offsets(

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from multirater.errors import MultiraterWarning
 from multirater.fuse import majority_vote
-from multirater.report.subject import Subject
+from multirater.report.subject import Result, Subject
 from multirater.types import Case, LabelMap, Source
 
 _ENOUGH = 0.5
@@ -29,6 +30,7 @@ class Reference:
         words: a sentence that says what raters were measured against.
         sources: fused labels by case, for `fusion`.
         n_classes: of the data set.
+        table: what the fusion says of the raters (`raters.csv`), for `fusion`.
     """
 
     kind: Literal["truth", "fusion", "vote", "none"]
@@ -36,6 +38,7 @@ class Reference:
     words: str
     n_classes: int
     sources: Mapping[str, Source[LabelMap]] = field(default_factory=dict)
+    table: pd.DataFrame | None = None
 
     def read(self, case: Case, labels: NDArray[Any]) -> NDArray[np.int16] | None:
         """Return class indices (*space) of a case, or nothing where there is no reference.
@@ -88,7 +91,9 @@ def choose_reference(subject: Subject, n_classes: int) -> Reference:
             f"No truth is known. Raters are measured against the labels fused by {fusion.name}: "
             "if the fusion is wrong, so are these numbers."
         )
-        return Reference("fusion", f"the fusion by {fusion.name}", words, n_classes, sources)
+        name = f"the fusion by {fusion.name}"
+        table = _table_of(fusion, subject.dataset.raters)
+        return Reference("fusion", name, words, n_classes, sources, table)
     if len(subject.dataset.raters) < 2:
         words = "There is neither a truth nor a second rater to compare with."
         return Reference("none", "nothing", words, n_classes)
@@ -97,3 +102,14 @@ def choose_reference(subject: Subject, n_classes: int) -> Reference:
         "included, which flatters everyone a little and those most who are like the others."
     )
     return Reference("vote", "the majority", words, n_classes)
+
+
+def _table_of(fusion: Result, raters: Sequence[str]) -> pd.DataFrame | None:
+    """Read what a fusion says of these raters; None where it does not know them all."""
+    path = fusion.dataset.folder / "raters.csv" if fusion.dataset.folder is not None else None
+    if path is None or not path.is_file():
+        return None
+    table = pd.read_csv(path, dtype={"rater": str}, keep_default_na=False, na_values=[""])
+    if "rater" not in table or not set(raters) <= set(table["rater"]):
+        return None
+    return table.set_index("rater").loc[list(raters)]

@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
+import pandas as pd
 
 from multirater.dataset_agreement import Agreement
 from multirater.fuse.identifiability import Identifiability
 from multirater.io.survey import Survey
+from multirater.report.models import Measured
 from multirater.report.reference import Reference
 from multirater.report.subject import Result, Subject
 from multirater.trust import LEVELS, Finding, Level, gravest_first
@@ -26,6 +28,12 @@ _OFTEN = 0.25
 
 _SELDOM = 0.02
 """Share of the cases below which a note is not worth a finding."""
+
+_AS_GOOD = 0.01
+"""Dice with the truth up to which a fusion is as good as the best."""
+
+_FEWEST = 3
+"""Raters from which on it shows who is better."""
 
 _HIGH, _LOW = 0.8, 0.6
 """Mean agreement of two raters that is called high, and below which it is called low."""
@@ -52,6 +60,8 @@ def assess_trust(
     reference: Reference,
     agreed: Agreement | None,
     identifiable: Identifiability | None,
+    measured: Sequence[Measured] = (),
+    quality: pd.DataFrame | None = None,
 ) -> Trust:
     """Collect what speaks for and against trusting the labels and what was made of them.
 
@@ -61,14 +71,17 @@ def assess_trust(
         reference: what raters are measured against.
         agreed: how far raters agree; None with fewer than two.
         identifiable: of the pooled majority vote, for a data set without any fusion.
+        measured: fusions and networks, where they could be compared with something.
+        quality: of the raters, by the consensus of the others.
     """
-    findings = [*_of_runs(subject), *_of_results(subject.results)]
+    findings = [*_of_runs(subject), *_of_results(subject.results, measured)]
+    findings += _of_followed(subject, quality)
     if identifiable is not None and not subject.results:
         findings += _of_votes(identifiable)
     findings += [*_of_agreement(found, agreed), *_of_supply(found), *_of_reference(reference)]
     ranked = gravest_first(findings)
     level = ranked[0].level if ranked else "caution"
-    return Trust(level, _summary(subject, level), ranked)
+    return Trust(level, _summary(subject, level, measured), ranked)
 
 
 def _of_runs(subject: Subject) -> list[Finding]:
@@ -82,25 +95,63 @@ def _of_runs(subject: Subject) -> list[Finding]:
     return findings
 
 
-def _of_results(results: Sequence[Result]) -> list[Finding]:
+def _of_followed(subject: Subject, quality: pd.DataFrame | None) -> list[Finding]:
+    """Say where a network follows somebody whom the other raters call clearly worse than others."""
+    findings = []
+    for run in subject.runs:
+        for each in (run.trust or {}).get("findings", ()):
+            if not isinstance(each, dict) or each.get("code") != "followed" or quality is None:
+                continue
+            (followed, *_) = each.get("raters") or [""]
+            if followed not in quality.index or len(quality) < _FEWEST:
+                continue
+            rank, best = quality.loc[followed, "rank"], quality["quality"].idxmax()
+            if pd.isna(rank) or int(rank) == 1:
+                continue
+            findings.append(
+                Finding(
+                    "caution",
+                    f"{run.name} follows {followed} most, whose labels follow from the image; by "
+                    f"the other raters {best} is better. They judge by different things: look at "
+                    f"cases where the two differ.",
+                    "followed",
+                    raters=(followed, str(best)),
+                )
+            )
+    return findings
+
+
+def _of_results(results: Sequence[Result], measured: Sequence[Measured]) -> list[Finding]:
     """Say what speaks against fusions; what holds for several is said once."""
     names: dict[Finding, list[str]] = {}
     for result in results:
-        for finding in _of_result(result):
+        for finding in _of_result(result, measured):
             names.setdefault(finding, []).append(result.name)
-    return [Finding(each.level, f"{listed(who)}: {each.text}") for each, who in names.items()]
+    return [replace(each, text=f"{listed(who)}: {each.text}") for each, who in names.items()]
 
 
-def doubtful_fusions(subject: Subject) -> list[str]:
-    """Name the fusions whose own notes put their labels in doubt."""
+def doubtful_fusions(subject: Subject, measured: Sequence[Measured] = ()) -> list[str]:
+    """Name the fusions whose own notes put their labels in doubt, unless the truth clears them."""
     return [
         each.name
         for each in subject.results
-        if any(finding.level == "problem" for finding in _of_result(each))
+        if any(finding.level == "problem" for finding in _of_result(each, measured))
     ]
 
 
-def _of_result(result: Result) -> list[Finding]:
+def _cleared(name: str, measured: Sequence[Measured]) -> float | None:
+    """Return the Dice with the truth of a fusion that is as good as the best one measured."""
+    known = {
+        each.name: each.figures["Dice"].value
+        for each in measured
+        if each.kind == "fusion" and "Dice" in each.figures
+    }
+    if name in known and len(known) > 1 and known[name] >= max(known.values()) - _AS_GOOD:
+        return known[name]
+    return None
+
+
+def _of_result(result: Result, measured: Sequence[Measured]) -> list[Finding]:
     """Count a fusion's notes by what they say; the same is said of many cases in other numbers."""
     n_cases = max(len(result.dataset), 1)
     by_kind: dict[str, tuple[str, int]] = {}
@@ -116,6 +167,10 @@ def _of_result(result: Result) -> list[Finding]:
         grave = any(sign in message for sign in _GRAVE)
         level: Level = "problem" if grave and n >= _OFTEN * n_cases else "caution"
         where = "" if n >= n_cases else f" (in {n} of {counted(n_cases, 'case')})"
+        dice = _cleared(result.name, measured) if level == "problem" else None
+        if dice is not None:
+            level = "caution"
+            where += f"; but against the truth it is as good as any, with Dice {dice:.2f}"
         findings.append(Finding(level, f"{message}{where}"))
     return list(gravest_first(findings)[:3])
 
@@ -190,8 +245,8 @@ def _of_reference(reference: Reference) -> list[Finding]:
     return []
 
 
-def _summary(subject: Subject, level: Level) -> str:
-    doubtful = doubtful_fusions(subject)
+def _summary(subject: Subject, level: Level, measured: Sequence[Measured] = ()) -> str:
+    doubtful = doubtful_fusions(subject, measured)
     written: dict[str, list[str]] = {}
     for run in subject.runs:
         if run.trust is not None and run.trust.get("summary"):

@@ -88,6 +88,8 @@ def count_matrices(found: Survey, reference: Reference) -> RaterMatrices | None:
     if reference.kind == "none":
         return None
     raters, names, source = found.dataset.raters, found.classes.names, f"against {reference.name}"
+    if reference.table is not None and "skill" in reference.table:
+        return RaterMatrices(reference.table, source)
     if found.dataset.kind == "classes":
         counts = _count_answers(found, reference)
         return RaterMatrices(rater_table_of_tasks(counts, raters, names), source)
