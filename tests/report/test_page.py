@@ -158,3 +158,11 @@ def test_raters_who_are_left_out_are_named(kinds):
     text = texts([kinds["truth"]], exclude=["over"])
     assert "Left out of this report: over." in text
     assert "Left out" not in texts([kinds["truth"]])
+
+
+def test_sizes_are_on_the_page_against_the_truth_or_every_two(kinds):
+    assert "over against truth" in texts([kinds["truth"]])
+    text = texts([kinds["no truth"]])
+    assert "over against" in text
+    assert "against truth" not in text
+    assert "How much more one draws" not in texts([kinds["classes"]])

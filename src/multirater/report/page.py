@@ -16,6 +16,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from multirater import __version__
+from multirater.dataset_sizes import TRUTH
 from multirater.report.case_data import CaseEncoder
 from multirater.report.charts import group_chart, interval_bar, line_chart, scatter_chart
 from multirater.report.contents import Contents
@@ -36,6 +37,9 @@ _SCRIPTS = (
     "page.js",  # last: it starts everything
 )
 _HERE = "<!-- cases -->"
+_MOST_SIZES = 15
+"""Comparisons of sizes that are shown: those that are furthest apart."""
+
 _MOST_LINES = 8
 """Colours that lines of a chart can have."""
 
@@ -124,6 +128,7 @@ class Page:
             "rater_table": table,
             "matrix": lay_out(contents.matrix, [each.labels for each in contents.raters]),
             "groups": self._groups(),
+            "sizes": self._sizes(),
             "group_measure": "Dice" if contents.is_masks else "percent agreement",
             "terms": self._terms(table),
             "on_common": len({each.n_cases for each in contents.measured}) <= 1,
@@ -166,11 +171,34 @@ class Page:
             for row in agreed.groups.to_dict("records")
         ]
 
+    def _sizes(self) -> list[dict[str, Any]]:
+        """How much raters draw: against the truth where it is known, else every two; most apart."""
+        agreed = self.contents.agreed
+        if agreed is None or not len(agreed.sizes):
+            return []
+        rows = agreed.sizes[agreed.sizes["class"] == "all"]
+        against_truth = rows[rows["rater b"] == TRUTH]
+        shown = against_truth if len(against_truth) else rows
+        shown = shown[shown["cases"] > 1]
+        order = (-shown["bias"].abs()).sort_values(kind="stable").index[:_MOST_SIZES]
+        return [
+            {
+                "who": f"{row['rater a']} against {row['rater b'].strip('()')}",
+                "cases": row["cases"],
+                "bias": Figure(row["bias"], row["bias_low"], row["bias_high"]),
+                "limits": (row["lower"], row["upper"]),
+                "mean": row["mean b"],
+                "unit": row["unit"],
+            }
+            for row in shown.loc[order].to_dict("records")
+        ]
+
     def _terms(self, table: RaterTable) -> dict[str, list[tuple[str, str]]]:
         """What is explained in each section: the terms that occur in it."""
         contents = self.contents
         pairs = "Dice" if contents.is_masks else "Cohen kappa"
         raters = [*table.terms, pairs, "reference", "majority vote", "disagreement"]
+        raters += ["bias"] if contents.is_masks and contents.agreed is not None else []
         kinds = {each.kind for each in contents.measured}
         models = [*columns_of(contents.measured), "interval", "behind the best"]
         models += ["fusion"] if "fusion" in kinds else []
@@ -359,6 +387,7 @@ def _environment() -> Environment:
     environment.filters |= {
         "number": _number,
         "signed": _signed,
+        "amount": _amount,
         "interval": _interval,
         "bar": interval_bar,
         "percent": percent,
@@ -375,6 +404,14 @@ def _number(value: float) -> str:
 
 def _signed(value: float) -> str:
     return UNKNOWN if math.isnan(value) else f"{value:+.2f}".replace("-", "\u2212")
+
+
+def _amount(value: float) -> str:
+    """Say a difference of sizes with its sign, to three digits."""
+    if math.isnan(value):
+        return UNKNOWN
+    text = f"{value:+,.0f}" if abs(value) >= 100 else f"{value:+.3g}"
+    return text.replace("-", "\u2212")
 
 
 def _interval(figure: Figure) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -72,7 +73,7 @@ def rater_columns(contents: Contents) -> RaterTable:
     return RaterTable(
         columns,
         np.argsort(-np.nan_to_num(values, nan=-np.inf), kind="stable").tolist(),
-        ["" if pd.isna(rank) else str(rank) for rank in ranks],
+        [_rank_words(rank, int((ranks == rank).sum())) for rank in ranks],
         contents.is_masks and _is_known([each.offset for each in raters]),
         any(each.confusion not in ("", "\u2013") for each in raters),
     )
@@ -95,6 +96,13 @@ def _columns(contents: Contents) -> list[Column]:
             for k, name in enumerate(names)
         ]
     return columns
+
+
+def _rank_words(rank: Any, n_of_rank: int) -> str:
+    """Say a rank as the terminal does; raters who share it are level."""
+    if pd.isna(rank):
+        return ""
+    return f"{rank} (level)" if n_of_rank > 1 else str(rank)
 
 
 def _is_known(figures: Sequence[Figure]) -> bool:
