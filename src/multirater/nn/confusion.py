@@ -122,6 +122,8 @@ class GlobalConfusion(ConfusionHead):
         [[0.9, 0.1], [0.1, 0.9]]
     """
 
+    logits: Tensor
+
     def __init__(self, n_raters: int, n_classes: int, diagonal: float = 0.95) -> None:
         super().__init__(n_raters, n_classes)
         start = identity_logits(n_classes, diagonal)
@@ -164,8 +166,6 @@ class GivenConfusion(GlobalConfusion):
         >>> raters(features=torch.zeros(4, 64))[0, 0].exp().round(decimals=2).tolist()
         [[0.8, 0.2], [0.3, 0.7]]
     """
-
-    logits: Tensor
 
     def __init__(self, n_raters: int, n_classes: int) -> None:
         super().__init__(n_raters, n_classes)

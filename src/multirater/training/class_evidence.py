@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from multirater.fuse.rater_table import rater_table_of_tasks
 from multirater.progress import track
 from multirater.training.class_answers import Answers, answers_of
+from multirater.training.class_trust import Lesson, lesson_of
 from multirater.training.predictor import Predictor
 from multirater.training.trust import Evidence, share_right
 from multirater.types import Case
@@ -34,7 +35,8 @@ def class_evidence(
         raters: who labelled them.
     """
     answers = answers_of(cases, raters)
-    truth = _as_answered(truth_of(predictor, cases), used=np.unique(answers.label))
+    probability = truth_of(predictor, cases)
+    truth = _as_answered(probability, used=np.unique(answers.label))
     n_classes = truth.shape[1]
     counts = np.zeros((len(raters), n_classes, n_classes))
     np.add.at(counts.swapaxes(1, 2), (answers.rater, answers.label), truth[answers.case])
@@ -57,6 +59,24 @@ def class_evidence(
         weights=predictor.network.followed,
         of_classes=True,
         claimed=float("nan") if own is None else share_right(own),
+        lesson=_lesson(predictor, probability, answers, raters),
+    )
+
+
+def _lesson(
+    predictor: Predictor, probability: Counts, answers: Answers, raters: tuple[str, ...]
+) -> Lesson | None:
+    """Judge what the network learned; None when it learned the truth."""
+    known, matrices = predictor.data.raters, predictor.network.matrices
+    if known == ("truth",):
+        return None
+    is_own = matrices is not None and known == raters
+    return lesson_of(
+        probability,
+        answers,
+        len(raters),
+        matrices=matrices.double().numpy() if matrices is not None and is_own else None,
+        fused=None if known == raters else known[0],
     )
 
 

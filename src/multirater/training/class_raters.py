@@ -57,7 +57,7 @@ def judge_raters(answers: Answers, guesses: Shares, n_raters: int) -> Judgement:
         guesses: of a network that learned to foresee labels from other cases, (n_cases, L).
         n_raters: of the data set.
     """
-    labels = _Labels(answers, n_raters, *guesses.shape)
+    labels = ClassLabels(answers, n_raters, *guesses.shape)
     witness = _Witness.at_first(guesses, labels.votes.mean(0))
     truth = witness.said(guesses)
     several = labels.per_case > 1
@@ -115,7 +115,7 @@ def expected_matrices(counts: Shares) -> Shares:
     likely = np.exp(evidence - evidence.max(-1, keepdims=True))
     prior = np.ones(len(_STRENGTHS))
     for _ in range(5):
-        weight = _as_shares(prior * likely)
+        weight = as_shares(prior * likely)
         prior = weight.mean((0, 1)) + 1e-6
     found = np.zeros_like(counts)
     for place, m in enumerate(_STRENGTHS):
@@ -142,8 +142,8 @@ def _expected_rows(counts: Shares) -> Shares:
     skill = np.clip(skill / (1 + skill), 0.01, 0.995)[:, :, None]
     is_right = np.eye(n_classes, dtype=bool)
     a_few = max(0.05 * everyone.sum() / n_classes, 1.0) / max(n_classes - 1, 1)
-    errors = _as_shares(np.where(is_right, 0.0, everyone + a_few))
-    return _as_shares(np.maximum(np.where(is_right, skill, (1 - skill) * errors), _LEAST))
+    errors = as_shares(np.where(is_right, 0.0, everyone + a_few))
+    return as_shares(np.maximum(np.where(is_right, skill, (1 - skill) * errors), _LEAST))
 
 
 def _odds(share: Shares) -> Shares:
@@ -151,8 +151,20 @@ def _odds(share: Shares) -> Shares:
     return np.asarray(share / (1 - share))
 
 
-class _Labels:
-    """Labels, ready for the two steps of expectation maximisation."""
+class ClassLabels:
+    """Labels, ready for the two steps of expectation maximisation.
+
+    Args:
+        answers: the labels.
+        n_raters: of the data set.
+        n_cases: with labels.
+        n_classes: of the data set.
+
+    Attributes:
+        per_case: how many labels each case has.
+        per_rater: how many each rater gave.
+        votes: shares of the labels of each case, (n_cases, L).
+    """
 
     def __init__(self, answers: Answers, n_raters: int, n_cases: int, n_classes: int) -> None:
         self.answers = answers
@@ -161,7 +173,7 @@ class _Labels:
         self.per_rater = np.bincount(answers.rater, minlength=n_raters)
         said = np.zeros((n_cases, n_classes))
         np.add.at(said, (answers.case, answers.label), 1.0)
-        self.votes = _as_shares(said)
+        self.votes = as_shares(said)
 
     def counts(self, truth: Shares) -> Shares:
         """Count labels (n_raters, true, observed) by class probabilities (n_cases, L)."""
@@ -175,20 +187,20 @@ class _Labels:
         log_joint = np.zeros(self.votes.shape) + np.log(np.maximum(prior, 1e-30))
         columns = np.log(matrices).swapaxes(1, 2)[self.answers.rater, self.answers.label]
         np.add.at(log_joint, self.answers.case, columns)
-        return _as_shares(np.exp(log_joint - log_joint.max(1, keepdims=True)))
+        return as_shares(np.exp(log_joint - log_joint.max(1, keepdims=True)))
 
 
-def _by_labels_alone(labels: _Labels) -> Shares:
+def _by_labels_alone(labels: ClassLabels) -> Shares:
     """Return class probabilities without the network: Dawid and Skene's, from the vote on."""
     truth = labels.votes
     for _ in range(_ALONE_STEPS):
         matrices = expected_matrices(labels.counts(truth))
-        truth = labels.posterior(_as_shares(truth.sum(0) + 1)[None], matrices)
+        truth = labels.posterior(as_shares(truth.sum(0) + 1)[None], matrices)
     return truth
 
 
 def _maximised(
-    labels: _Labels, guess: Shares, matrices: Shares, steps: int
+    labels: ClassLabels, guess: Shares, matrices: Shares, steps: int
 ) -> tuple[Shares, Shares]:
     """Take some steps of expectation maximisation, with the network's guess as it is."""
     for _ in range(steps):
@@ -226,13 +238,13 @@ class _Witness:
             n_cases = max(3, int(_TYPICAL * part * len(guesses)))
             surest = np.argsort(-guesses[:, name], kind="stable")[:n_cases]
             rows.append(guesses[surest].mean(0))
-        return cls(_as_shares(np.stack(rows) + _LEAST), _as_shares(share + _LEAST), _FIRST_BELIEF)
+        return cls(as_shares(np.stack(rows) + _LEAST), as_shares(share + _LEAST), _FIRST_BELIEF)
 
     @classmethod
     def seen(cls, guesses: Shares, truth: Shares, belief: float) -> _Witness:
         """Look at all cases, by their class probabilities (n_cases, L)."""
-        typical = _as_shares(truth.T @ guesses + 1e-3)
-        return cls(typical, _as_shares(truth.sum(0) + 1), belief)
+        typical = as_shares(truth.T @ guesses + 1e-3)
+        return cls(typical, as_shares(truth.sum(0) + 1), belief)
 
     @classmethod
     def believed(cls, guesses: Shares, truth: Shares) -> _Witness:
@@ -244,9 +256,9 @@ class _Witness:
     def said(self, guesses: Shares) -> Shares:
         """Return class probabilities (n_cases, L)."""
         log_joint = np.log(self.prior) + self.belief * (guesses @ np.log(self.typical).T)
-        return _as_shares(np.exp(log_joint - log_joint.max(1, keepdims=True)))
+        return as_shares(np.exp(log_joint - log_joint.max(1, keepdims=True)))
 
 
-def _as_shares(values: Shares) -> Shares:
+def as_shares(values: Shares) -> Shares:
     """Divide by sums over the last axis."""
     return np.asarray(values / np.maximum(values.sum(-1, keepdims=True), 1e-300))

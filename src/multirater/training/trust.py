@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from multirater.fuse.identifiability import ENOUGH_LABELS, margins, name_margins
 from multirater.io.atomic import replacing
+from multirater.training.class_trust import Lesson, lesson_findings, names_do_no_harm, relieved
 from multirater.trust import Finding, Level, gravest_first
 from multirater.words import listed
 
@@ -99,6 +100,7 @@ class Evidence:
         of_classes: labels are classes of whole images.
         claimed: share of the labels that are right by the network's own matrices; NaN when it has
             none.
+        lesson: what a network of class labels learned from, and what it made of it.
     """
 
     table: pd.DataFrame
@@ -113,6 +115,7 @@ class Evidence:
     weights: tuple[float, ...]
     of_classes: bool = False
     claimed: float = float("nan")
+    lesson: Lesson | None = None
 
     @property
     def items(self) -> str:
@@ -128,17 +131,29 @@ class Evidence:
 def trust_of(evidence: Evidence) -> Trust:
     """Collect what speaks for and against the network's truth."""
     findings = [
-        *_identifiable(evidence),
+        *_names(evidence),
+        *_lesson(evidence),
         *_lost(evidence),
         *_matrices_fit(evidence),
         *_dominant_where_disputed(evidence),
-        *_swapped(evidence),
         *_followed(evidence),
         *_few_labels(evidence),
         *_against_vote(evidence),
     ]
     ranked = gravest_first(findings)
     return Trust(_summary(ranked[0].level), ranked)
+
+
+def _names(evidence: Evidence) -> list[Finding]:
+    """Say whether classes can have got each other's names."""
+    found = [*_identifiable(evidence), *_swapped(evidence)]
+    harmless = evidence.lesson is not None and names_do_no_harm(evidence.lesson)
+    return relieved(found) if harmless else found
+
+
+def _lesson(evidence: Evidence) -> list[Finding]:
+    lesson = evidence.lesson
+    return [] if lesson is None else lesson_findings(lesson, evidence.classes)
 
 
 def _summary(gravest: Level) -> str:
