@@ -20,16 +20,14 @@ from multirater.evaluation.case_scores import (
     CONSENSUS,
     EACH,
     PREDICTED_CONSENSUS,
-    PREDICTION,
-    TRUTH,
     VOTE,
     CaseScores,
     Key,
 )
 from multirater.evaluation.consensus import GROUPS, UNKNOWN, consensus_correlations, consensus_group
 from multirater.evaluation.predictions import PredictedCase
+from multirater.evaluation.sizes import size_table
 from multirater.metrics import (
-    bland_altman,
     calibration_error,
     case_interval,
     confusion_frobenius_error,
@@ -126,7 +124,7 @@ class Summary:
             raters=self._raters(per_rater),
             cases=self._cases(column, groups),
             groups=self._groups(column, groups),
-            sizes=self._sizes(),
+            sizes=size_table(self.found, self.classes, level=self.draws.level),
             notes=(*notes, *_empty_note(n_empty), *self._cm_note(column)),
             level=self.draws.level,
             seed=self.draws.seed,
@@ -237,30 +235,6 @@ class Summary:
             rows.append((name, start, end, len(inside), value, low, high))
         columns = ["group", "from", "to", "n_cases", measure, "low", "high"]
         return pd.DataFrame(rows, columns=columns).set_index("group")
-
-    def _sizes(self) -> pd.DataFrame:
-        """Compare how much was predicted with how much there is, and how much raters drew."""
-        whom = dict.fromkeys(who for each in self.found for who in each.sizes if who != PREDICTION)
-        units = {each.unit[1] for each in self.found}
-        in_pixels = len(units) > 1
-        wanted = {ALL: slice(1, None)}
-        if len(self.classes) > 2:
-            wanted |= {name: slice(k, k + 1) for k, name in enumerate(self.classes) if k > 0}
-        rows = []
-        for who in [name for name in (TRUTH,) if name in whom] + [w for w in whom if w != TRUTH]:
-            both = [each for each in self.found if who in each.sizes and each.sizes[who].any()]
-            for label, classes in wanted.items() if both else ():
-                one, other = (
-                    np.array(
-                        [e.sizes[w][classes].sum() * (1 if in_pixels else e.unit[0]) for e in both]
-                    )
-                    for w in (PREDICTION, who)
-                )
-                found = asdict(bland_altman(one, other, level=self.draws.level))
-                first = {"against": who, "class": label, "n_cases": found.pop("n")}
-                means = {"mean predicted": one.mean(), "mean": other.mean()}
-                rows.append(first | means | found | {"unit": "px" if in_pixels else min(units)})
-        return pd.DataFrame(rows)
 
     def _cm_note(self, column: Columns) -> list[str]:
         if (CM_RMSE, ALL) not in column or any(case.simulated for case, _ in self.pairs):

@@ -16,7 +16,6 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from multirater import __version__
-from multirater.dataset_sizes import TRUTH
 from multirater.report.case_data import CaseEncoder
 from multirater.report.charts import group_chart, interval_bar, line_chart, scatter_chart
 from multirater.report.contents import Contents
@@ -24,6 +23,7 @@ from multirater.report.layers import Layer, rater_layer
 from multirater.report.models import LOWER_IS_BETTER, Measured, columns_of
 from multirater.report.next_steps import headline, next_steps
 from multirater.report.pair_matrix import lay_out
+from multirater.report.pair_tables import MOST_SIZES, group_rows, size_rows
 from multirater.report.rater_table import RaterTable, rater_columns
 from multirater.report.raters import Figure
 from multirater.report.step_pictures import step_pictures
@@ -37,9 +37,6 @@ _SCRIPTS = (
     "page.js",  # last: it starts everything
 )
 _HERE = "<!-- cases -->"
-_MOST_SIZES = 15
-"""Comparisons of sizes that are shown: those that are furthest apart."""
-
 _MOST_LINES = 8
 """Colours that lines of a chart can have."""
 
@@ -127,9 +124,9 @@ class Page:
             "charts": self._charts(),
             "rater_table": table,
             "matrix": lay_out(contents.matrix, [each.labels for each in contents.raters]),
-            "groups": self._groups(),
-            "sizes": self._sizes(),
-            "group_measure": "Dice" if contents.is_masks else "percent agreement",
+            "groups": group_rows(contents.agreed),
+            "sizes": size_rows(contents.agreed),
+            "most_sizes": MOST_SIZES,
             "terms": self._terms(table),
             "on_common": len({each.n_cases for each in contents.measured}) <= 1,
             "all_covered": all(each.n_cases == each.n_covered for each in contents.measured),
@@ -151,47 +148,6 @@ class Page:
             shown = f"{value:.2f}" if contents.is_masks else percent(value)
             tiles.append(("Dice of two raters" if contents.is_masks else "two raters agree", shown))
         return tiles
-
-    def _groups(self) -> list[dict[str, Any]]:
-        """Agreement within and between groups of raters; nothing without groups."""
-        agreed = self.contents.agreed
-        if agreed is None or not len(agreed.groups):
-            return []
-        measure = "Dice" if self.contents.is_masks else "percent agreement"
-        return [
-            {
-                "column": row["column"],
-                "who": f"within {row['group a']}"
-                if row["group a"] == row["group b"]
-                else f"between {row['group a']} and {row['group b']}",
-                "pairs": row["pairs"],
-                "value": Figure(row[measure], row["low"], row["high"]),
-                "gap": Figure(row["gap"], row["gap_low"], row["gap_high"]),
-            }
-            for row in agreed.groups.to_dict("records")
-        ]
-
-    def _sizes(self) -> list[dict[str, Any]]:
-        """How much raters draw: against the truth where it is known, else every two; most apart."""
-        agreed = self.contents.agreed
-        if agreed is None or not len(agreed.sizes):
-            return []
-        rows = agreed.sizes[agreed.sizes["class"] == "all"]
-        against_truth = rows[rows["rater b"] == TRUTH]
-        shown = against_truth if len(against_truth) else rows
-        shown = shown[shown["cases"] > 1]
-        order = (-shown["bias"].abs()).sort_values(kind="stable").index[:_MOST_SIZES]
-        return [
-            {
-                "who": f"{row['rater a']} against {row['rater b'].strip('()')}",
-                "cases": row["cases"],
-                "bias": Figure(row["bias"], row["bias_low"], row["bias_high"]),
-                "limits": (row["lower"], row["upper"]),
-                "mean": row["mean b"],
-                "unit": row["unit"],
-            }
-            for row in shown.loc[order].to_dict("records")
-        ]
 
     def _terms(self, table: RaterTable) -> dict[str, list[tuple[str, str]]]:
         """What is explained in each section: the terms that occur in it."""
