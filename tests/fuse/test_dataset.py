@@ -327,3 +327,15 @@ def test_disputed_only_pooled_keeps_what_all_agree_on(digits, tmp_path):
         drawn = case.read_labels(digits.raters).array
         agreed = (drawn == drawn[0]).all(0)
         assert np.array_equal(fused.read_label("staple").array[agreed], drawn[0][agreed])
+
+
+@pytest.mark.parametrize("method", ["majority-vote", "weighted-vote"])
+def test_raters_are_compared_with_the_label_that_a_vote_decides(digits, tmp_path, method):
+    done = fuse_dataset(digits, tmp_path / "out", method=method, pooled=True)
+    fused = read_dataset(tmp_path / "out")
+    hits = total = 0
+    for case, label in zip(digits, fused, strict=True):
+        true = label.read_label(method).array == 1
+        hits += (case.read_label("over").array[true] == 1).sum()
+        total += true.sum()
+    assert done.raters.loc["over", "sensitivity"] == pytest.approx(hits / total)

@@ -159,6 +159,14 @@ def train(
             rich_help_panel=_SCHEDULE,
         ),
     ] = 1,
+    seeds: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            help="Train with so many seeds, and say how far the result depends on it.",
+            rich_help_panel=_SCHEDULE,
+        ),
+    ] = 1,
     batch_size: Annotated[
         int | None,
         typer.Option(min=1, rich_help_panel=_SCHEDULE, show_default=_PLANNED),
@@ -237,6 +245,9 @@ def train(
     if (output is None) == (resume is None):
         raise InputError(Fault("either -o RUN or --resume RUN is needed", expected="one of them"))
     if resume is not None:
+        if seeds > 1:
+            fix = "resume the run of each seed by itself: RUN, RUN/seeds/1, ..."
+            raise InputError(Fault("--seeds goes with -o RUN, not with --resume", fix=fix))
         run = go_on(dataset, resume)
     else:
         settings: dict[str, Any] = {
@@ -275,7 +286,13 @@ def train(
         }
         config = TrainConfig(**settings | (_preset(preset, context) if preset else {}))
         assert output is not None
-        run = begin(dataset, output, config, **_plan(plan, dataset, config, preset))
+        planned = _plan(plan, dataset, config, preset)
+        if seeds > 1:
+            from multirater.training.seeds import train_seeds
+
+            run = train_seeds(dataset, output, config, n_seeds=seeds, **planned)
+        else:
+            run = begin(dataset, output, config, **planned)
     print(run.folder)
 
 

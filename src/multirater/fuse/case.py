@@ -161,7 +161,10 @@ def _apply(labels: Labels, job: CaseJob, fit: PooledFit) -> FusedCase:
     posterior = _posterior(answers, fit)
     label, n_ties = row_labels(answers, posterior)
     label_map, probability = decode_patterns(found, None, label, posterior)
-    counts = posterior_counts(answers, posterior)
+    is_decided = fit.weight is not None and job.method != "mean"
+    # A vote decides: raters are compared with its label, not with the shares.
+    truth = np.eye(len(job.classes))[np.maximum(label, 0)] if is_decided else posterior
+    counts = posterior_counts(answers, truth)
     return FusedCase(label_map, probability, counts, 0, True, n_ties, [])
 
 

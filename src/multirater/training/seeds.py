@@ -1,0 +1,162 @@
+"""How far a result depends on the seed: the same training several times, compared.
+
+RUN/            the run of the first seed, with what the comparison says in its trust.json
+RUN/seeds/<n>/  a run each of the other seeds
+RUN/seeds.csv   of each seed: agreement with raters, whom it follows most
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from multirater.io.atomic import replacing
+from multirater.metrics import dice_score
+from multirater.progress import say
+from multirater.training.config import TrainConfig, read_config
+from multirater.training.data import named_splits, split_cases
+from multirater.training.network_quality import TRUST, with_quality_of_network
+from multirater.training.own_backbone import with_backbone
+from multirater.training.plan import Plan
+from multirater.training.predictor import Predictor
+from multirater.training.run import CONFIG, Run, train
+from multirater.training.trust import Trust
+from multirater.trust import Finding
+from multirater.types import Case, Dataset
+from multirater.words import listed, percent
+
+_ALIKE = 0.9
+"""Agreement of two seeds from which on the result is said not to depend on it."""
+
+_MOVED = 0.3
+"""Share of the weight that may move between raters without a word."""
+
+
+def train_seeds(
+    dataset: Dataset,
+    folder: str | Path,
+    config: TrainConfig | None = None,
+    *,
+    n_seeds: int,
+    plan: Plan | None = None,
+) -> Run:
+    """Train with several seeds and compare what comes out.
+
+    Args:
+        dataset: as for `train`.
+        folder: run folder to make; it holds the run of the first seed.
+        config: settings; their seed is the first.
+        n_seeds: how many.
+        plan: as for `train`.
+
+    Returns:
+        The run of the first seed.
+    """
+    target = Path(folder)
+    first = train(dataset, target, config, plan=plan)
+    settings = with_backbone(read_config(target / CONFIG), target)
+    folders = [target]
+    for number in range(1, n_seeds):
+        seed = settings.seed + number
+        say(f"seed {number + 1} of {n_seeds}: {seed}")
+        folders.append(target / "seeds" / str(seed))
+        train(dataset, folders[-1], replace(settings, seed=seed))
+    _compare(dataset, folders, settings)
+    return first
+
+
+def _compare(dataset: Dataset, folders: Sequence[Path], settings: TrainConfig) -> None:
+    """Write what the seeds say together into the first run."""
+    statements = [_read_trust(folder) for folder in folders]
+    table = pd.DataFrame(
+        [_row(settings.seed + n, each) for n, each in enumerate(statements)]
+    ).set_index("seed")
+    with replacing(folders[0] / "seeds.csv", overwrite=True) as temporary:
+        table.to_csv(temporary)
+    held_out = split_cases(dataset, settings)[1] if settings.folds == 1 else []
+    cases = held_out or [case for part in named_splits(dataset) for case in part]
+    findings = [_stability(folders, cases, table), *_followed(statements)]
+    said = with_quality_of_network(statements[0], findings)
+    said.write(folders[0] / TRUST)
+    say("\n".join(f"  {each.level}: {each.text}" for each in findings))
+
+
+def _stability(folders: Sequence[Path], cases: Sequence[Case], table: pd.DataFrame) -> Finding:
+    """Say how far the answers of two seeds agree, beside two raters."""
+    answers = [_answers(folder, cases) for folder in folders]
+    alike = [
+        float(np.mean([_agreement(a, b) for a, b in zip(*pair, strict=True)]))
+        for pair in itertools.combinations(answers, 2)
+    ]
+    mean, least = float(np.mean(alike)), float(np.min(alike))
+    raters = float(table["raters"].mean())
+    numbers = {"mean": mean, "least": least, "raters": raters, "seeds": float(len(folders))}
+    spread = f"{table['network'].min():.2f} to {table['network'].max():.2f}"
+    text = (
+        f"Of {len(folders)} seeds two agree with one another at {mean:.2f} on average, {least:.2f} "
+        f"at least; their agreement with raters is {spread}"
+    )
+    if mean >= _ALIKE or mean >= raters:
+        return Finding("good", f"{text}: the result hardly depends on the seed.", "seeds", numbers)
+    advice = "Train longer, or average several networks (--folds)"
+    text = f"{text}: the result depends on the seed. {advice}."
+    return Finding("caution", text, "seeds", numbers)
+
+
+def _followed(statements: Sequence[Trust]) -> list[Finding]:
+    """Say whether whom the network follows depends on the seed."""
+    weights = [
+        each.numbers for trust in statements for each in trust.findings if each.code == "followed"
+    ]
+    if len(weights) < 2:
+        return []
+    names = list(weights[0])
+    shares = np.array([[each.get(name, 0.0) for name in names] for each in weights])
+    moved = max(float(np.abs(a - b).sum() / 2) for a, b in itertools.combinations(shares, 2))
+    most = [f"{names[int(each.argmax())]} ({percent(float(each.max()))})" for each in shares]
+    numbers = {"moved": moved}
+    if moved <= _MOVED:
+        text = f"Whom it follows hardly depends on the seed: most {listed(most, most=5)}."
+        return [Finding("good", text, "seeds-followed", numbers)]
+    text = (
+        f"Whom it follows depends on the seed: most {listed(most, most=5)}; up to "
+        f"{percent(moved)} of the weight moves. Do not read it as a verdict on raters."
+    )
+    return [Finding("caution", text, "seeds-followed", numbers)]
+
+
+def _answers(folder: Path, cases: Sequence[Case]) -> list[NDArray[np.int16]]:
+    predictor = Predictor(folder)
+    found = predictor.of_cases(list(cases), lambda _: ())
+    by_name = {each.case.name: each.prediction.label for each in found}
+    return [by_name[case.name] for case in cases if case.name in by_name]
+
+
+def _agreement(one: NDArray[np.int16], other: NDArray[np.int16]) -> float:
+    return float(one == other) if one.ndim == 0 else dice_score(one, other)
+
+
+def _row(seed: int, trust: Trust) -> dict[str, Any]:
+    by_code = {each.code: each for each in trust.findings}
+    numbers = dict(by_code["network"].numbers) if "network" in by_code else {}
+    followed = by_code["followed"].raters if "followed" in by_code else ()
+    known = {name: numbers.get(name, np.nan) for name in ("network", "raters", "gap")}
+    return {"seed": seed, **known, "followed": followed[0] if followed else ""}
+
+
+def _read_trust(folder: Path) -> Trust:
+    content = json.loads((folder / TRUST).read_text(encoding="utf-8"))
+    return Trust(content["summary"], tuple(_finding(each) for each in content["findings"]))
+
+
+def _finding(stored: dict[str, Any]) -> Finding:
+    lists = {name: tuple(stored[name]) for name in ("cases", "raters") if name in stored}
+    return Finding(**{**stored, **lists})
