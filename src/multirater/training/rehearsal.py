@@ -35,6 +35,9 @@ from multirater.training.plan import too_small
 from multirater.training.planning import wishes
 from multirater.types import Dataset
 
+CLOCK = time.perf_counter
+"""What measures a step."""
+
 _SMALL_STEP = 2**16
 """Pixels of a step that surely fits, and whose threads are not worth choosing."""
 
@@ -146,21 +149,21 @@ class _Step:
 
     def take(self) -> float:
         """Take the step; return its seconds."""
-        started = time.perf_counter()
+        started = CLOCK()
         losses = self.module._losses(self.batch)
         loss = losses.nll + losses.truth + losses.trace
         self.optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         self.optimizer.step()
-        return time.perf_counter() - started
+        return CLOCK() - started
 
     @torch.inference_mode()
     def look(self) -> float:
         """Predict the batch; return its seconds."""
-        started = time.perf_counter()
+        started = CLOCK()
         self.module.network.eval().outputs(self.batch.image)
         self.module.network.train()
-        return time.perf_counter() - started
+        return CLOCK() - started
 
 
 def _smaller(config: TrainConfig, asked: TrainConfig, data: RaterData, memory: int) -> TrainConfig:

@@ -1,0 +1,96 @@
+"""Train nnU-Net v2 for some CPU minutes and predict; runs in an environment of its own.
+
+    python nnunet_train.py ROOT CONFIGURATION MINUTES SEED
+
+ROOT/raw/Dataset001_study is in nnU-Net's own form. Its planner and preprocessing are used as they
+are; the trainer's epochs are made as short as the minutes ask for, by the CPU time of the first
+iterations, so that its learning rate comes down to the end. Predictions go to ROOT/predicted,
+figures are printed as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(sys.argv[1])
+for name, folder in (("raw", "raw"), ("preprocessed", "preprocessed"), ("results", "results")):
+    os.environ[f"nnUNet_{name}"] = str(ROOT / folder)
+os.environ |= {"nnUNet_n_proc_DA": "1", "nnUNet_compile": "f"}
+
+import numpy as np  # noqa: E402
+import torch  # noqa: E402
+from nnunetv2.experiment_planning.plan_and_preprocess_api import (  # noqa: E402
+    extract_fingerprints,
+    plan_experiments,
+    preprocess,
+)
+from nnunetv2.inference.predict_from_raw_data import nnUNetPredictor  # noqa: E402
+from nnunetv2.training.nnUNetTrainer.nnUNetTrainer import nnUNetTrainer  # noqa: E402
+
+EPOCHS = 10
+
+
+def cpu_seconds() -> float:
+    """CPU time of this process and those it has waited for."""
+    own, children = (
+        resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    )
+    return sum(each.ru_utime + each.ru_stime for each in (own, children))
+
+
+def main() -> None:
+    """Plan, preprocess, train, predict."""
+    configuration, minutes, seed = sys.argv[2], float(sys.argv[3]), int(sys.argv[4])
+    torch.manual_seed(seed)
+    np.random.seed(seed)  # noqa: NPY002
+    torch.set_num_threads(1)
+    extract_fingerprints([1], num_processes=1)
+    plans = plan_experiments([1])
+    preprocess([1], configurations=[configuration], num_processes=[1])
+    name = plans if isinstance(plans, str) else "nnUNetPlans"
+    folder = ROOT / "preprocessed" / "Dataset001_study"
+    read = [json.loads((folder / f"{each}.json").read_text()) for each in (name, "dataset")]
+    trainer = nnUNetTrainer(read[0], configuration, "all", read[1], device=torch.device("cpu"))
+    os.environ |= {"nnUNet_n_proc_DA": "0"}  # patches are made in this process
+    started = cpu_seconds()
+    trainer.on_train_start()
+    trainer.train_step(next(trainer.dataloader_train))
+    first = cpu_seconds()
+    trainer.train_step(next(trainer.dataloader_train))
+    cost = cpu_seconds() - first
+    # A fifth as many iterations on held-out patches, as nnU-Net has them, without gradients.
+    left = 60 * minutes - (cpu_seconds() - started)
+    steps = max(int(left / (EPOCHS * cost * 1.07)), 1)
+    trainer.num_epochs, trainer.num_iterations_per_epoch = EPOCHS, steps
+    trainer.num_val_iterations_per_epoch = max(steps // 5, 1)
+    trainer.lr_scheduler.max_steps = EPOCHS
+    trainer.on_train_start = lambda: None
+    trainer.run_training()
+    used = cpu_seconds() - started
+    predictor = nnUNetPredictor(device=torch.device("cpu"), perform_everything_on_device=False)
+    trained = ROOT / "results" / "Dataset001_study" / f"nnUNetTrainer__{name}__{configuration}"
+    predictor.initialize_from_trained_model_folder(str(trained), ("all",), "checkpoint_final.pth")
+    began = time.process_time()
+    predictor.predict_from_files_sequential(
+        str(ROOT / "raw" / "Dataset001_study" / "imagesTs"), str(ROOT / "predicted"), overwrite=True
+    )
+    print(
+        json.dumps(
+            {
+                "CPU minutes": used / 60,
+                "predict minutes": (time.process_time() - began) / 60,
+                "steps": EPOCHS * steps,
+                "peak GB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
+                "patch": read[0]["configurations"][configuration]["patch_size"],
+            }
+        )
+    )
+
+
+if __name__ == "__main__":
+    main()
