@@ -133,7 +133,7 @@ def _labels_right(lesson: Lesson) -> list[Finding]:
 def _classes_met(lesson: Lesson, classes: Sequence[str]) -> list[Finding]:
     if lesson.least_met >= _MET:
         return []
-    lost = np.flatnonzero(lesson.met < _MET * lesson.overall)
+    lost = np.flatnonzero(lesson.met < _MET * lesson.overall).tolist()
     named = [f"{classes[k]} ({lesson.met[k]:.0%} of its cases)" for k in lost]
     return [
         Finding(
