@@ -120,3 +120,15 @@ def test_quality_comes_first():
     )
     joined = with_quality(table, quality_of_cases(np.array([[0.9, 0.2], [0.8, 0.1]]), ["a", "b"]))
     assert list(joined) == ["labels", "quality", "quality_low", "quality_high", "rank", "skill"]
+
+
+def test_empty_cases_raise_nobody():
+    rng = np.random.default_rng(1)
+    truth = _small_objects()
+    labels = np.stack([truth ^ (rng.random(truth.shape) < 0.02) for _ in range(4)], axis=1)
+    with_empty = np.concatenate([labels, np.zeros((9, 4, 40, 40), dtype=labels.dtype)])
+    with_empty[-1, 0, 3:9, 3:9] = 1  # who draws where there is nothing is still held to account
+    plain = quality_of_drawings(_patterns(labels), list("abcd"), 2)["quality"]
+    found = quality_of_drawings(_patterns(with_empty), list("abcd"), 2)["quality"]
+    np.testing.assert_allclose(found[1:], plain[1:], atol=0.01)
+    assert found["a"] < plain["a"] - 0.02

@@ -237,5 +237,6 @@ def _tables(
 
 def _score(table: NDArray[Any], is_mask: bool) -> float:
     if is_mask:
-        return overlap_of_counts(table, "dice", None)
+        # Agreeing that there is nothing says little of how well somebody draws.
+        return overlap_of_counts(table, "dice", None, empty=float("nan"))
     return float(np.trace(table) / table.sum()) if table.any() else float("nan")
