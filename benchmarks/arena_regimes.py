@@ -279,13 +279,14 @@ def arena_dataset(name: str, supply: Supply, seed: int, form: Form = "") -> Data
         for rater in _who(len(raters), supply, regime.most, random):
             drawn = raters[rater](truth[case], int(seeds[case, rater]), truth[:n_train])
             labels[case, rater] = drawn
+    with_labels = (labels != MISSING).any((0, 2, 3))
     return multirater.dataset_from_arrays(
-        labels,
+        labels[:, with_labels],
         images=images,
         truths=truth,
         splits=["train"] * n_train + ["test"] * N_TEST,
         cases=[f"{number:04d}" for number in range(len(images))],
-        raters=[f"rater {number + 1}" for number in range(len(raters))],
+        raters=[f"rater {number + 1}" for number in np.flatnonzero(with_labels)],
         classes=Classes.numbered(regime.n_classes),
     )
 

@@ -23,7 +23,7 @@ def test_the_default_is_not_below_majority_vote(job):
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in REGIMES if name not in ("many, sparse", "alike")]
+    "name", REGIMES
 )
 def test_regimes_have_their_labels_and_truth(few, name):
     data = arena_dataset(name, "one", 0)
