@@ -22,9 +22,7 @@ def test_the_default_is_not_below_majority_vote(job):
     assert default["Dice"] > vote["Dice"] - 0.02
 
 
-@pytest.mark.parametrize(
-    "name", REGIMES
-)
+@pytest.mark.parametrize("name", REGIMES)
 def test_regimes_have_their_labels_and_truth(few, name):
     data = arena_dataset(name, "one", 0)
     n_train = REGIMES[name].n_train()

@@ -17,14 +17,15 @@ def network(n_raters=3, n_classes=2, ndim=2):
     return made
 
 
-def weighed(made, weight, reliability=None, locality=None):
+def weighed(made, weight, predictable=None, locality=None, ballots=None):
     n_raters, n_classes = made.offset.shape
     even = torch.full((n_raters, n_classes, n_classes), 1 / n_classes)
     made.take_weights(
         torch.tensor(weight),
-        torch.ones(n_raters) if reliability is None else torch.tensor(reliability),
+        torch.ones(n_raters) if predictable is None else torch.tensor(predictable),
         even,
         torch.ones(n_raters) if locality is None else torch.tensor(locality),
+        ballots,
     )
     return made
 
@@ -124,3 +125,32 @@ def test_errors_that_do_not_depend_on_the_place_are_the_overall_matrix():
     found = made.outputs(torch.randn(1, 4, 5, 5), [0, 1])
     assert torch.allclose(found.cm[:, 1], torch.tensor(0.5))
     assert not torch.allclose(found.cm[:, 0], torch.tensor(0.5))
+
+
+def test_heads_that_foresee_nobody_leave_the_word_to_a_label():
+    made = weighed(network(), [0.4, 0.6, 0.0], [0.1, 0.1, 0.1])
+    features = torch.randn(1, 4, 4, 4)
+    labels = torch.randint(0, 2, (1, 1, 4, 4))
+    assert torch.equal(made.verdict(features, labels, [0]), labels[:, 0])
+
+
+def test_three_labels_settle_a_case_by_ballots_and_two_do_not():
+    from multirater.training.ballots import Ballots
+
+    random = np.random.default_rng(0)
+    counts, prior = random.standard_normal((3, 2, 2)), random.standard_normal(2)
+    given = (torch.tensor(counts).float(), torch.tensor(prior).float())
+    made = weighed(network(), [0.0, 0.0, 1.0], ballots=given)
+    features, labels = torch.randn(1, 4, 5, 5), torch.randint(-1, 2, (1, 3, 5, 5))
+    flat = labels[0].reshape(3, -1).numpy()
+    expected = np.where((flat == -1).all(0), -1, Ballots("", counts, prior).settle(flat))
+    found = made.verdict(features, labels, [0, 1, 2])
+    assert found.flatten().tolist() == expected.tolist()
+    two = made.verdict(features, labels[:, :2], [0, 1])
+    assert torch.equal(two, made.log_drawn(features, [2]).argmax(2)[:, 0])
+
+
+def test_with_ballots_raters_are_followed_as_far_as_their_labels_count():
+    one_each = torch.eye(2).repeat(3, 1, 1)
+    made = weighed(network(), [0.0, 0.0, 1.0], ballots=(one_each, torch.zeros(2)))
+    assert made.followed == pytest.approx((1 / 3, 1 / 3, 1 / 3))

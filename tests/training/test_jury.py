@@ -4,13 +4,17 @@ import torch
 from multirater.samples import digits_dataset
 from multirater.simulate import SimulatedRater, simulate_dataset
 from multirater.training import TrainConfig, read_run, resume, train
-from multirater.training.jury import warmup_epochs
+from multirater.training.jury import schedule, warmup_epochs
 from multirater.training.predictor import Predictor
 
 
 @pytest.mark.parametrize(("epochs", "expected"), [(1, 1), (2, 1), (6, 4), (20, 13)])
 def test_two_thirds_of_the_epochs_warm_up(epochs, expected):
     assert warmup_epochs(TrainConfig(epochs=epochs)) == expected
+
+
+def test_the_truth_has_a_schedule_as_long_as_the_raters():
+    assert schedule(TrainConfig(epochs=20)) == (13, 13)
 
 
 SMALL = {"channels": (4, 8), "n_features": 4, "epochs": 3, "batch_size": 4, "accelerator": "cpu"}
@@ -47,6 +51,7 @@ def test_the_epoch_is_chosen_after_the_warm_up(data, tmp_path):
     assert run.best_epoch >= warmup_epochs(TrainConfig(**SMALL))
     network = read_run(run.folder)[2]
     assert bool(network.is_weighed)
+    assert not bool(network.has_ballots)
     assert float(network.weight.sum()) == pytest.approx(1)
 
 
@@ -56,3 +61,47 @@ def test_one_epoch_and_one_rater_train_and_predict(data, tmp_path):
     train(lone, tmp_path / "run", TrainConfig(method="auto", **{**SMALL, "epochs": 1}))
     predicted = Predictor(tmp_path / "run")(lone[0].read_image().array, raters=[0])
     assert predicted.confusion.shape == (1, 2, 2, 28, 28)
+
+
+def test_several_labels_settle_a_case_by_ballots(tmp_path):
+    dense = simulate_dataset(digits_dataset(n_train=14, n_test=0), supply="dense", seed=0)
+    run = train(dense, tmp_path / "run", TrainConfig(method="auto", **SMALL))
+    network = read_run(run.folder)[2]
+    assert bool(network.has_ballots)
+    assert sum(network.followed) == pytest.approx(1)
+
+
+def test_the_best_epoch_of_the_raters_is_kept(data, tmp_path, monkeypatch):
+    """Step 3 starts from the epoch that foresaw held-out labels best, not from the last."""
+    from multirater.training.jury import WeighRaters
+    from multirater.training.module import RaterModule
+
+    started, after = {}, {}
+    original = WeighRaters.on_train_epoch_start
+
+    def spy(self, trainer, module):
+        if module.current_epoch == module.warmup_epochs:
+            started.update(self.best)
+            original(self, trainer, module)
+            after.update({k: v.clone() for k, v in module.network.state_dict().items()})
+        else:
+            original(self, trainer, module)
+
+    seen = []
+    validate = RaterModule.validation_step
+
+    def worse_and_worse(self, batch, number):
+        validate(self, batch, number)
+        if number == 0:
+            seen.append({k: v.clone() for k, v in self.network.state_dict().items()})
+        self._log("val_nll", torch.tensor(1.0 + self.current_epoch), batch)
+
+    monkeypatch.setattr(WeighRaters, "on_train_epoch_start", spy)
+    monkeypatch.setattr(RaterModule, "validation_step", worse_and_worse)
+    config = TrainConfig(method="auto", **{**SMALL, "epochs": 4})
+    train(data, tmp_path / "run", config)
+    assert warmup_epochs(config) == 3
+    key = "backbone.model.0.conv.unit0.conv.weight"
+    key = key if key in after else next(k for k in after if k.startswith("backbone"))
+    assert torch.equal(after[key], seen[0][key])
+    assert not torch.equal(after[key], seen[2][key])

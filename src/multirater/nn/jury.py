@@ -3,7 +3,8 @@
 Each rater is a head on shared features that predicts what this rater would draw. Where a rater has
 not labelled an image, the head speaks for them: with one label per image there is still a full jury
 for each. Weights say how far each rater is followed; `multirater.training.jury` finds them. The
-truth head learns the verdict, the class with the most weight.
+truth head learns the verdict, the class with the most weight; where a case has several labels,
+these alone settle it, by ballots.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ from multirater.types import MISSING
 
 LARGEST_JURY = 12
 """Raters whose heads are asked about an image they have not labelled: those with most weight."""
+
+FEWEST_LABELS = 3
+"""Labels of a case from which on they alone can settle it."""
 
 _LEAST_WEIGHT = 1e-3
 
@@ -42,10 +46,13 @@ class JuryNetwork(TruthNetwork):
     """
 
     weight: Tensor
-    reliability: Tensor
+    predictable: Tensor
     confusion: Tensor
     locality: Tensor
+    ballots: Tensor
+    prior: Tensor
     is_weighed: Tensor
+    has_ballots: Tensor
 
     def __init__(
         self, backbone: nn.Module, *, n_features: int, n_raters: int, n_classes: int, ndim: int
@@ -55,10 +62,13 @@ class JuryNetwork(TruthNetwork):
         self.deviation = nn.Parameter(torch.zeros(n_raters, n_classes, n_features))
         self.offset = nn.Parameter(torch.zeros(n_raters, n_classes))
         self.register_buffer("weight", torch.full((n_raters,), 1 / n_raters))
-        self.register_buffer("reliability", torch.ones(n_raters))
+        self.register_buffer("predictable", torch.ones(n_raters))
         self.register_buffer("confusion", torch.eye(n_classes).repeat(n_raters, 1, 1))
         self.register_buffer("locality", torch.ones(n_raters))
+        self.register_buffer("ballots", torch.eye(n_classes).repeat(n_raters, 1, 1))
+        self.register_buffer("prior", torch.zeros(n_classes))
         self.register_buffer("is_weighed", torch.tensor(False))
+        self.register_buffer("has_ballots", torch.tensor(False))
 
     @property
     def knows_raters(self) -> bool:
@@ -67,8 +77,13 @@ class JuryNetwork(TruthNetwork):
 
     @property
     def followed(self) -> tuple[float, ...]:
-        """The weights."""
-        return tuple(self.weight.tolist())
+        """The weights of the jury; with ballots, how far a rater's label speaks for its class."""
+        if not bool(self.has_ballots):
+            return tuple(self.weight.tolist())
+        own = self.ballots.diagonal(dim1=1, dim2=2)
+        others = (self.ballots.sum(1) - own) / max(own.shape[1] - 1, 1)
+        speaks = (own - others).mean(1).clamp(min=0)
+        return tuple((speaks / speaks.sum().clamp(min=1e-12)).tolist())
 
     def log_drawn(self, features: Tensor, raters: Sequence[int]) -> Tensor:
         """Return log probabilities of what raters would draw, (B, R, L, *space)."""
@@ -97,36 +112,70 @@ class JuryNetwork(TruthNetwork):
 
     @torch.no_grad()
     def verdict(self, features: Tensor, labels: Tensor, raters: Sequence[int]) -> Tensor:
-        """Return the class with the most weight, (B, *space).
-
-        A rater who labelled the case speaks by the label, as far as this rater's labels are
-        reliable, else by the head.
+        """Return the truth as labels and raters have it, (B, *space), -1 where nobody knows.
 
         Args:
             features: (B, n_features, *space).
             labels: (B, R, *space), -1 where missing.
             raters: positions of those who gave them.
         """
-        jury = self._jury(raters)
-        spoken = self.log_drawn(features, jury).exp()
+        if bool(self.has_ballots) and len(raters) >= FEWEST_LABELS:
+            return self._by_ballots(labels, raters)
+        return self._by_jury(features, labels, raters)
+
+    def _by_ballots(self, labels: Tensor, raters: Sequence[int]) -> Tensor:
+        """Settle cases by their labels alone; what all agree on stands."""
+        flat = (1, -1, *(1 for _ in labels.shape[2:]))
+        score = self.prior.reshape(flat).repeat(len(labels), 1, *labels.shape[2:])
         for position, rater in enumerate(raters):
             drawn = labels[:, position]
-            trust = (self.reliability[rater] * (drawn != MISSING))[:, None]
+            counted = self.ballots[rater].T[drawn.clamp(min=0)].movedim(-1, 1)
+            score = score + counted * (drawn != MISSING)[:, None]
+        highest = labels.amax(1)
+        lowest = labels.masked_fill(labels == MISSING, len(self.prior)).amin(1)
+        settled = score.argmax(1)
+        settled = torch.where(lowest == highest, highest, settled)
+        return torch.where(highest == MISSING, highest, settled)
+
+    def _by_jury(self, features: Tensor, labels: Tensor, raters: Sequence[int]) -> Tensor:
+        """Take the class with the most weight.
+
+        A rater who labelled the case speaks by the label, as far as this rater's labels follow
+        from the image at all (compared with the best rater's), else by the head. Heads of raters
+        who did not have a say as far as they are known to foresee the rater.
+        """
+        jury = self._jury(raters)
+        spoken = self.log_drawn(features, jury).exp()
+        reliable = self.predictable / self.predictable.max()
+        say = self.weight[jury].repeat(len(labels), 1)
+        say = (say * self.predictable[jury]).reshape(*say.shape, *(1 for _ in labels.shape[2:]))
+        say = say.expand(*say.shape[:2], *labels.shape[2:]).clone()
+        for position, rater in enumerate(raters):
+            drawn, place = labels[:, position], jury.index(rater)
+            given = drawn != MISSING
+            trust = (reliable[rater] * given)[:, None]
             observed = functional.one_hot(drawn.clamp(min=0), spoken.shape[2]).movedim(-1, 1)
-            place = jury.index(rater)
             spoken[:, place] = trust * observed + (1 - trust) * spoken[:, place]
-        return torch.einsum("r,brl...->bl...", self.weight[jury], spoken).argmax(1)
+            say[:, place] = torch.where(given, self.weight[rater], say[:, place])
+        return (say[:, :, None] * spoken).sum(1).argmax(1)
 
     def take_weights(
-        self, weight: Tensor, reliability: Tensor, confusion: Tensor, locality: Tensor
+        self,
+        weight: Tensor,
+        predictable: Tensor,
+        confusion: Tensor,
+        locality: Tensor,
+        ballots: tuple[Tensor, Tensor] | None = None,
     ) -> None:
         """Follow raters by new weights; the first time the truth head starts from their heads.
 
         Args:
             weight: (R,), sums to one.
-            reliability: (R,), 0 to 1, how far a rater's label is preferred to their head.
+            predictable: (R,), 0 to 1, how far a rater's head may speak for the rater.
             confusion: (R, true, observed), over all pixels.
             locality: (R,), 0 to 1, how far a rater's matrix at a pixel is the head's.
+            ballots: what a label counts for each class, (R, class, label), and the classes
+                without any label, (class,), where labels alone settle a case.
         """
         if not bool(self.is_weighed):
             with torch.no_grad():
@@ -137,9 +186,13 @@ class JuryNetwork(TruthNetwork):
                 assert self.truth_head.bias is not None
                 self.truth_head.bias.copy_(head.bias + weight @ self.offset)
         self.weight.copy_(weight)
-        self.reliability.copy_(reliability)
+        self.predictable.copy_(predictable)
         self.confusion.copy_(confusion)
         self.locality.copy_(locality)
+        if ballots is not None:
+            self.ballots.copy_(ballots[0])
+            self.prior.copy_(ballots[1])
+        self.has_ballots.fill_(ballots is not None)
         self.is_weighed.fill_(True)
 
     def outputs(self, image: Tensor, raters: Sequence[int] = ()) -> Outputs:

@@ -68,6 +68,7 @@ class SampleDataset(TorchDataset[Sample]):
             most_bytes=memory,
             folder=folder,
         )
+        self.cases = cases
         self.config = config
         self.training = training
         self.of_classes = of_classes

@@ -1,37 +1,42 @@
-"""The method `auto`: whom to follow, found without truth and without a knob.
+"""The method `auto` for drawings: whom to follow, found without truth and without a knob.
 
 The recipe, all of it:
 
-1. For the first two thirds of the epochs one network learns to predict *every rater*, each by a
-   head of their own on shared features (`multirater.nn.jury`). From then on every image has the
-   drawing of every rater, given or predicted.
-2. At the start of each later epoch raters are weighed, on pixels of some training cases
-   (`multirater.training.weighing`):
-   a. *Predictability* U = 1 - H(label | image) / H(label): which share of what there is to know
-      about a rater's labels follows from the image. Random errors lower it; a rater who draws
-      nothing, or another image's object, has none. It is measured twice: at all pixels, and where
-      the predicted raters disagree, since everyone is predictable elsewhere (with a fourth as many
-      other pixels: a rater who draws more than all others is constant where raters disagree, but
-      not uninformed). Each alone was misled in some regime. The product of both U / (1 - U) is the
-      first weight, with U at most 0.9: above that, differences are the network's and not the
-      raters'.
-   b. *Agreement*, three times over, where the predicted raters disagree: take the class with the
-      most weight for the truth, and multiply each rater's first weight by a / (1 - a), where a is
-      the mean recall over the classes, rescaled so that chance is 0. Recall and not accuracy:
-      drawing nothing is right at most pixels and must not count.
-   Three rounds and no more: until convergence such weights can run off to one party of raters.
-3. For the rest of the epochs the truth head learns, on all images, the class with the most weight.
-   A rater's own label stands in for the head as far as their labels are reliable (U of all
-   pixels, relative to the best rater's); the heads go on learning, with half the say.
+1. One network learns to predict *every rater*, each by a head of their own on shared features
+   (`multirater.nn.jury`), for two thirds of the epochs asked for. From then on every image has the
+   drawing of every rater, given or predicted. The epoch that foresees held-out labels best is kept.
+2. Then, and four times in all while step 3 lasts, raters are weighed
+   (`multirater.training.weighing`), by
+   a. *evidence of the image* on held-out cases: with U = 1 - H(label | image) / H(label), the share
+      of what there is to know about a rater's labels that follows from the image, a weight of
+      (U / (1 - U) / H(label)) to the third power. Random errors lower it; a rater who draws
+      nothing, or another image's object, has none. H(label) (1 - U) is what stays unexplained, in
+      nats: divided by it, raters who draw much and smoothly are not preferred to exact ones (less
+      than a tenth of a usual rater's H counts as a tenth). A rater of whom few cases are held out
+      is judged by training cases too, less what raters lose from those to held-out ones.
+   b. *agreement*, three times over, where the predicted raters disagree: multiplied by a / (1 - a),
+      where a is the mean of the rater's recall, rescaled so that chance is 0, against the verdict
+      of the *others*, and of the weight of those others who say the same. Three rounds and no more:
+      until convergence such weights can run off to one party.
+3. For two thirds of the epochs more, with a learning rate that rises and falls anew, the truth
+   head learns the verdict on all images while the heads go on learning, with half the say.
+   a. Where a case has three labels or more, these settle it, by the ballots whose outcome follows
+      from the image best (`multirater.training.ballots`): plain votes, votes by weight, or STAPLE
+      on the disputed pixels of all cases.
+   b. Elsewhere the jury does: the class with the most weight. A rater's own label stands in for the
+      head as far as their labels are reliable (U, relative to the best rater's); heads of raters
+      who did not label the image speak as far as they are known to foresee them (U).
 4. The epoch is chosen by the likelihood of held-out labels under the heads, among those of step 3.
    Of epochs within two per cent of the best the last is kept: it has weighed the raters best.
 
-Why it holds where other ways fail, with figures: docs/decisions/0004-whom-to-follow.md.
+So a run makes a third more passes over the cases than it was asked for. Why it holds where other
+ways fail, with figures: docs/decisions/0004-whom-to-follow.md.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import lightning
 import numpy as np
@@ -42,96 +47,150 @@ from torch import Tensor
 from multirater.nn.jury import JuryNetwork
 from multirater.training.batches import collate
 from multirater.training.config import TrainConfig
-from multirater.training.data import RaterData
+from multirater.training.data import RaterData, SampleDataset
 from multirater.training.module import RaterModule
-from multirater.training.weighing import Pixels, weigh
+from multirater.training.pixels import Pixels
+from multirater.training.weighing import weigh
 from multirater.types import MISSING
 
 AS_GOOD = 0.02
 """Share by which held-out likelihoods of epochs may differ and tell nothing."""
 
+_WEIGHINGS = 4
 _CASES, _CASES_PER_RATER = 100, 8
 _PIXELS_PER_CASE = 4096
-_NUMBERS = 20_000_000
+_NUMBERS = 4_000_000
 """Most predicted probabilities kept at a time, over raters, pixels and classes."""
 
 
 def warmup_epochs(config: TrainConfig) -> int:
-    """Return for how long raters are learned before any is weighed: two thirds of the epochs."""
+    """Return for how long raters are learned before any is weighed."""
     return max(1, round(config.epochs * 2 / 3))
 
 
+def schedule(config: TrainConfig) -> tuple[int, ...]:
+    """Return the epochs of steps 1 and 3, each with a rise and fall of the learning rate.
+
+    Example:
+        >>> schedule(TrainConfig(epochs=6))
+        (4, 4)
+    """
+    return (warmup_epochs(config),) * 2
+
+
 class WeighRaters(Callback):
-    """Weighs raters at the start of every epoch after the warm-up.
+    """Keeps the best epoch of step 1, and weighs raters after it, some times over.
 
     Every process does so for itself, from the same cases: they arrive at the same weights. A run
     that is resumed does it again, from the same network.
     """
 
+    def __init__(self) -> None:
+        self.lowest = float("inf")
+        self.best: dict[str, Tensor] = {}
+
+    def on_train_epoch_end(
+        self, trainer: lightning.Trainer, module: lightning.LightningModule
+    ) -> None:
+        """Remember the network of step 1 that foresees held-out labels best so far."""
+        assert isinstance(module, RaterModule)
+        found = trainer.callback_metrics.get("val_nll")
+        if not isinstance(module.network, JuryNetwork) or not module.is_warming_up:
+            return
+        if found is not None and float(found) <= self.lowest:
+            self.lowest = float(found)
+            state = module.network.state_dict()
+            self.best = {key: value.detach().cpu().clone() for key, value in state.items()}
+
     def on_train_epoch_start(
         self, trainer: lightning.Trainer, module: lightning.LightningModule
     ) -> None:
-        """Look at some training cases."""
+        """Look at some cases."""
         assert isinstance(module, RaterModule)
         network = module.network
-        if module.is_warming_up or not isinstance(network, JuryNetwork):
+        if not isinstance(network, JuryNetwork) or not _is_time(module):
             return
+        if self.best:
+            network.load_state_dict(self.best)
+            self.best = {}
         data = trainer.datamodule  # type: ignore[attr-defined]
         assert isinstance(data, RaterData)
         was_training = network.training
         network.eval()
-        pixels = some_pixels(network, data, module.current_epoch, module.device)
+        look = PixelReader(network, data.config.seed, module.current_epoch, module.device)
+        held_out = None if data.held_out is None else look(data.held_out)
+        found = weigh(look(data.training), held_out)
         network.train(was_training)
-        found = weigh(pixels)
+        ballots = found.ballots
         network.take_weights(
             *(
-                torch.as_tensor(each, dtype=torch.float32, device=module.device)
-                for each in (found.weight, found.reliability, found.confusion, found.locality)
-            )
+                _on(each, module.device)
+                for each in (found.weight, found.predictable, found.confusion, found.locality)
+            ),
+            ballots=None
+            if ballots is None
+            else (_on(ballots.counts, module.device), _on(ballots.prior, module.device)),
         )
 
+    def state_dict(self) -> dict[str, Any]:
+        """Return what a resumed run needs."""
+        return {"lowest": self.lowest, "best": self.best}
 
-@torch.no_grad()
-def some_pixels(network: JuryNetwork, data: RaterData, epoch: int, device: torch.device) -> Pixels:
-    """Predict all raters at random pixels of some training cases.
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Go on."""
+        self.lowest, self.best = state_dict["lowest"], state_dict["best"]
+
+
+def _is_time(module: RaterModule) -> bool:
+    """Whether raters are weighed before this epoch: first after step 1, and `_WEIGHINGS` times."""
+    epoch, lasts = module.current_epoch - module.warmup_epochs, module.schedule[-1]
+    return epoch >= 0 and epoch % max(1, -(-lasts // _WEIGHINGS)) == 0
+
+
+def _on(array: Any, device: torch.device) -> Tensor:
+    return torch.as_tensor(array, dtype=torch.float32, device=device)
+
+
+class PixelReader:
+    """Predicts all raters at random pixels of some samples.
 
     Args:
         network: the network.
-        data: its training cases; some of every rater are looked at.
-        epoch: chooses cases and pixels, with the seed of the run.
+        seed: of the run; with the epoch it chooses samples and pixels.
+        epoch: of the run.
         device: of the network.
     """
-    random = np.random.default_rng([data.config.seed, epoch, 2])
-    n_raters, n_classes = network.offset.shape
-    chosen = _chosen_samples(data, random)
-    most = max(_NUMBERS // (n_raters * n_classes * len(chosen)), 16)
-    parts = [
-        _pixels_of(network, data, (epoch, index), min(most, _PIXELS_PER_CASE), random, device)
-        for index in chosen
-    ]
-    return Pixels(
-        np.concatenate([part.predicted for part in parts], axis=1),
-        np.concatenate([part.labels for part in parts], axis=1),
-    )
 
+    def __init__(self, network: JuryNetwork, seed: int, epoch: int, device: torch.device) -> None:
+        self.network = network
+        self.random = np.random.default_rng([seed, epoch, 2])
+        self.epoch = epoch
+        self.device = device
 
-def _pixels_of(
-    network: JuryNetwork,
-    data: RaterData,
-    key: tuple[int, int],
-    most: int,
-    random: np.random.Generator,
-    device: torch.device,
-) -> Pixels:
-    sample = data.training[key]
-    features = network.features(collate([sample]).image.to(device)).flatten(2)
-    place = random.permutation(features.shape[2])[:most]
-    n_raters = len(network.offset)
-    at_place = _as_image(features[:, :, torch.from_numpy(place).to(device)], network)
-    drawn = network.log_drawn(at_place, range(n_raters)).exp().flatten(3)[0]
-    labels = np.full((n_raters, len(place)), MISSING, dtype=np.int64)
-    labels[list(sample.raters)] = sample.labels.reshape(len(sample.raters), -1)[:, place]
-    return Pixels(drawn.transpose(1, 2).double().cpu().numpy(), labels)
+    @torch.no_grad()
+    def __call__(self, samples: SampleDataset) -> Pixels:
+        """Look at samples, some of every rater."""
+        n_raters, n_classes = self.network.offset.shape
+        chosen = _chosen_samples(samples, self.random)
+        most = max(_NUMBERS // (n_raters * n_classes * len(chosen)), 16)
+        most = min(most, _PIXELS_PER_CASE)
+        return Pixels.joined([self._pixels_of(samples, index, most) for index in chosen])
+
+    def _pixels_of(self, samples: SampleDataset, index: int, most: int) -> Pixels:
+        sample, network = samples[self.epoch, index], self.network
+        features = network.features(collate([sample]).image.to(self.device)).flatten(2)
+        place = self.random.permutation(features.shape[2])[:most]
+        n_raters = len(network.offset)
+        features = features[:, :, torch.from_numpy(place).to(self.device)]
+        drawn = network.log_drawn(_as_image(features, network), range(n_raters))
+        labels = np.full((n_raters, len(place)), MISSING, dtype=np.int64)
+        labels[list(sample.raters)] = sample.labels.reshape(len(sample.raters), -1)[:, place]
+        return Pixels(
+            drawn.exp().flatten(3)[0].transpose(1, 2).double().cpu().numpy(),
+            labels,
+            np.full(len(place), samples.parts[index][0]),
+            features[0].T.float().cpu().numpy(),
+        )
 
 
 def _as_image(features: Tensor, network: JuryNetwork) -> Tensor:
@@ -140,10 +199,10 @@ def _as_image(features: Tensor, network: JuryNetwork) -> Tensor:
     return features.reshape(*features.shape, *(1 for _ in range(ndim - 1)))
 
 
-def _chosen_samples(data: RaterData, random: np.random.Generator) -> Sequence[int]:
+def _chosen_samples(samples: SampleDataset, random: np.random.Generator) -> Sequence[int]:
     """Choose samples: some of every rater, and a hundred in all."""
-    order = random.permutation(len(data.training)).tolist()
-    kept = dict.fromkeys(_some_of_each_rater(data, order))
+    order = random.permutation(len(samples)).tolist()
+    kept = dict.fromkeys(_some_of_each_rater(samples, order))
     for index in order:
         if len(kept) >= _CASES:
             break
@@ -151,10 +210,10 @@ def _chosen_samples(data: RaterData, random: np.random.Generator) -> Sequence[in
     return list(kept)
 
 
-def _some_of_each_rater(data: RaterData, order: Sequence[int]) -> Iterator[int]:
+def _some_of_each_rater(samples: SampleDataset, order: Sequence[int]) -> Iterator[int]:
     met: dict[str, int] = {}
     for index in order:
-        raters = data.training_cases[data.training.parts[index][0]].labels
+        raters = samples.cases[samples.parts[index][0]].labels
         if any(met.get(rater, 0) < _CASES_PER_RATER for rater in raters):
             met |= {rater: met.get(rater, 0) + 1 for rater in raters}
             yield index

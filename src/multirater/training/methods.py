@@ -34,6 +34,10 @@ def _none(_: TrainConfig) -> int:
     return 0
 
 
+def _all_at_once(config: TrainConfig) -> tuple[int, ...]:
+    return (config.epochs,)
+
+
 def _quarter(config: TrainConfig) -> int:
     """Drawings are taken as they are until the network is right more often than their noise."""
     return max(config.warmup_epochs, round(config.epochs / 4))
@@ -47,6 +51,7 @@ class Method:
         prepare: turns the data set into the one that is trained on.
         build: makes the network.
         warmup_epochs: how many of the first epochs take the labels for the truth.
+        schedule: epochs of each rise and fall of the learning rate; together, of the run.
         with_truth: whether training is given the truth.
         warmup_competes: whether an epoch of the warm-up may be the best. A jury's truth is only
             learned after it, and EM counts nothing before; learned matrices merely stay fixed.
@@ -59,6 +64,7 @@ class Method:
     prepare: Prepare
     build: Build
     warmup_epochs: Callable[[TrainConfig], int] = _none
+    schedule: Callable[[TrainConfig], tuple[int, ...]] = _all_at_once
     with_truth: bool = False
     warmup_competes: bool = True
     as_good: float = 0.0
@@ -81,6 +87,7 @@ _FOR_MASKS: dict[str, Method] = {
         as_they_are,
         networks.of_raters(JuryNetwork),
         jury.warmup_epochs,
+        jury.schedule,
         warmup_competes=False,
         as_good=jury.AS_GOOD,
     ),

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import lightning
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -27,6 +28,7 @@ class RaterModule(lightning.LightningModule):
         network: the network.
         config: of the run.
         warmup_epochs: that take the labels for the truth.
+        schedule: epochs of each rise and fall of the learning rate; one over the run when empty.
         class_weight: (L,), how much a label of each class counts.
     """
 
@@ -38,12 +40,14 @@ class RaterModule(lightning.LightningModule):
         config: TrainConfig,
         *,
         warmup_epochs: int = 0,
+        schedule: tuple[int, ...] = (),
         class_weight: Tensor | None = None,
     ) -> None:
         super().__init__()
         self.network = network
         self.config = config
         self.warmup_epochs = warmup_epochs
+        self.schedule = schedule or (config.epochs,)
         self.register_buffer("class_weight", class_weight, persistent=False)
 
     @property
@@ -108,7 +112,7 @@ class RaterModule(lightning.LightningModule):
         return groups
 
     def configure_optimizers(self) -> Any:
-        """Adam with a one-cycle schedule; the matrices have a rate of their own."""
+        """Adam, whose rate rises and falls as scheduled; the matrices have a rate of their own."""
         of_raters = self.network.confusion_parameters()
         known = {id(parameter) for parameter in of_raters}
         groups: list[dict[str, Any]] = [
@@ -120,12 +124,21 @@ class RaterModule(lightning.LightningModule):
         if of_raters:
             groups.append({"params": of_raters, "lr": self.config.confusion_learning_rate})
         optimizer = torch.optim.Adam(groups)
-        total_steps = int(self.trainer.estimated_stepping_batches)
-        schedule = torch.optim.lr_scheduler.OneCycleLR(
-            optimizer,
-            max_lr=[group["lr"] for group in groups],
-            total_steps=total_steps,
-            # Torch divides by zero when the rise is exactly one step, as a fifth of five is.
-            pct_start=0.2 if total_steps != 5 else 0.25,
-        )
+        per_epoch = int(self.trainer.estimated_stepping_batches) // sum(self.schedule)
+        lengths = [epochs * per_epoch for epochs in self.schedule]
+        cycles = [_one_cycle(optimizer, length) for length in lengths]
+        schedule: Any = cycles[0]
+        if len(cycles) > 1:
+            starts = np.cumsum(lengths)[:-1].tolist()
+            schedule = torch.optim.lr_scheduler.SequentialLR(optimizer, cycles, starts)
         return [optimizer], [{"scheduler": schedule, "interval": "step"}]
+
+
+def _one_cycle(optimizer: torch.optim.Optimizer, steps: int) -> Any:
+    return torch.optim.lr_scheduler.OneCycleLR(
+        optimizer,
+        max_lr=[group.get("max_lr", group["lr"]) for group in optimizer.param_groups],
+        total_steps=steps,
+        # Torch divides by zero when the rise is exactly one step, as a fifth of five is.
+        pct_start=0.2 if steps != 5 else 0.25,
+    )

@@ -293,7 +293,11 @@ def _fit_within(found: Survey, target: Path, config: TrainConfig) -> Run:
     if config.class_weights == "balanced":
         class_weight = balanced_weights(data.training_cases, len(found.classes))
     module = RaterModule(
-        build_network(config, described), config, warmup_epochs=warmup, class_weight=class_weight
+        build_network(config, described),
+        config,
+        warmup_epochs=warmup,
+        schedule=method.schedule(config),
+        class_weight=class_weight,
     )
     monitor = "val_nll" if data.held_out_cases else "train_nll"
     begins = 0 if method.warmup_competes else warmup
@@ -302,7 +306,11 @@ def _fit_within(found: Survey, target: Path, config: TrainConfig) -> Run:
     if config.patience:
         callbacks.append(StopEarly(monitor, config.patience, begins))
     trainer = _trainer(
-        config, target, callbacks, finds_unused=warmup > 0 or config.method == "separate"
+        config,
+        target,
+        callbacks,
+        epochs=sum(method.schedule(config)),
+        finds_unused=warmup > 0 or config.method == "separate",
     )
     last = target / CHECKPOINTS / "last.ckpt"
     if method.begin is not None and not last.exists():
@@ -322,7 +330,12 @@ def _fit_within(found: Survey, target: Path, config: TrainConfig) -> Run:
 
 
 def _trainer(
-    config: TrainConfig, target: Path, choosing: Sequence[Callback], *, finds_unused: bool
+    config: TrainConfig,
+    target: Path,
+    choosing: Sequence[Callback],
+    *,
+    epochs: int,
+    finds_unused: bool,
 ) -> lightning.Trainer:
     # Lightning's own `save_last` skips the epochs that are not the best. Order matters: what the
     # last epoch keeps includes which one is best.
@@ -333,7 +346,7 @@ def _trainer(
     several = config.devices * config.num_nodes > 1
     with_unused = "ddp_find_unused_parameters_true" if finds_unused else "ddp"
     return lightning.Trainer(
-        max_epochs=config.epochs,
+        max_epochs=epochs,
         accelerator=config.accelerator,
         devices=config.devices,
         num_nodes=config.num_nodes,

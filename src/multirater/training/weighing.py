@@ -1,4 +1,9 @@
-"""How far to follow each rater: step 2 of the recipe in `multirater.training.jury`."""
+"""How far to follow each rater: step 2 of the recipe in `multirater.training.jury`.
+
+Whatever judges a rater here is out of sample and leaves the judged rater out: what the image tells
+of a rater's labels is measured on held-out cases, and a rater agrees with the verdict of the others
+alone.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +12,30 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from multirater.training.ballots import Ballots, choose_ballots
+from multirater.training.pixels import Pixels
 from multirater.types import MISSING
 
 _ROUNDS = 3
-_MOST = 0.98
-"""Largest agreement: nobody gets all the weight by coinciding with what their weight decided."""
+_MOST_AGREEMENT = 0.98
+"""Nobody gets all the weight by coinciding with the others."""
 
-_MOST_PREDICTABLE = 0.9
-_LEAST_START = 0.01
-"""What a rater weighs of whom the image tells nothing: agreement may still speak for them."""
+_LEAST_U, _MOST_U = 0.02, 0.98
+_EXPLAINED = 0.1
+"""Share of what there is to know of a usual rater that counts as nothing when unexplained: below,
+differences are the network's and not the raters'."""
+
+_POWER = 3.0
+"""How far the evidence of the image counts beside agreement."""
 
 _LEAST = 1e-3
 """Smallest probability of a head: a single surprise must not decide a rater's predictability."""
+
+_ENOUGH_CASES = 5
+"""Held-out cases of a rater from which on they alone tell how predictable the rater is."""
+
+_CASES_OF_TRAINING = 4.0
+"""What a rater's training cases count for, in held-out cases, where there are fewer."""
 
 Array = NDArray[np.float64]
 
@@ -29,66 +46,72 @@ class Weighed:
 
     Attributes:
         weight: (n_raters,), sums to one.
-        reliability: (n_raters,), 0 to 1, how far a rater's label is preferred to their head.
+        predictable: (n_raters,), 0 to 1, share of what there is to know of a rater's labels that
+            follows from the image: how far the head may speak for the rater.
         confusion: (n_raters, true, observed), of their labels, against the weighted truth.
         locality: (n_raters,), 0 to 1, how far a rater's errors depend on the place: 0 where the
             matrix above says all that the head knows, 1 where the head says more.
+        ballots: how cases with several labels are settled by these alone; None where cases have
+            too few.
     """
 
     weight: Array
-    reliability: Array
+    predictable: Array
     confusion: Array
     locality: Array
+    ballots: Ballots | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Pixels:
-    """Some pixels, with what raters would draw and did draw there.
-
-    Attributes:
-        predicted: probabilities (n_raters, n_pixels, n_classes).
-        labels: (n_raters, n_pixels), -1 where missing.
-    """
-
-    predicted: Array
-    labels: NDArray[np.int64]
-
-
-def weigh(pixels: Pixels) -> Weighed:
+def weigh(training: Pixels, held_out: Pixels | None = None) -> Weighed:
     """Weigh raters: step 2 of the recipe.
+
+    Args:
+        training: pixels of cases that were trained on, some of every rater.
+        held_out: pixels of cases that were not; without any, predictability is in sample.
 
     Example:
         >>> drawn = np.eye(2)[[[0, 1, 0, 1], [0, 1, 0, 1], [0, 0, 0, 0]]]
         >>> labels = drawn.argmax(2)
-        >>> weigh(Pixels(0.98 * drawn + 0.01, labels)).weight.round(2)
+        >>> weigh(Pixels.of_one_case(0.98 * drawn + 0.01, labels)).weight.round(2)
         array([0.5, 0.5, 0. ])
     """
-    drawn = pixels.predicted.argmax(2)
-    disputed = (drawn != drawn[0]).any(0)
-    predictable = predictability(pixels)
-    start = _odds(predictable) * _odds(_where_disputed(pixels, disputed)) + _LEAST_START
+    n_classes = training.predicted.shape[2]
+    predictable = out_of_sample(training, held_out)
+    start = _POWER * _evidence(predictable, _entropy(training))
     weight = _shares(start)
-    for _ in range(_ROUNDS if disputed.any() else 0):
-        truth = _verdict(weight, pixels.predicted[:, disputed])
-        agreement = _agreement(drawn[:, disputed], truth, pixels.predicted.shape[2])
-        weight = _shares(start * agreement / (1 - agreement), weight)
-    truth = _verdict(weight, pixels.predicted)
-    best = max(float(predictable.max()), 1e-6)
-    confusion = _confusion(truth, pixels.labels, pixels.predicted.shape[2])
-    return Weighed(weight, predictable / best, confusion, _locality(pixels, truth, confusion))
+    drawn = training.predicted.argmax(2)
+    disputed = (drawn != drawn[0]).any(0)
+    # Of two raters, each agrees with the other as much as the other does.
+    for _ in range(_ROUNDS if disputed.any() and len(weight) > 2 else 0):
+        agreement = _agreement(drawn[:, disputed], training.predicted[:, disputed], weight)
+        weight = _shares(start + _log_odds(agreement))
+    truth = np.einsum("r,rpl->pl", weight, training.predicted).argmax(1)
+    confusion = _confusion(truth, training.labels, n_classes)
+    return Weighed(
+        weight,
+        predictable,
+        confusion,
+        _locality(training, truth, confusion),
+        choose_ballots(training, held_out, weight),
+    )
 
 
-def _odds(share: Array) -> Array:
-    return np.asarray(share / (1 - share))
+def out_of_sample(training: Pixels, held_out: Pixels | None) -> Array:
+    """Predictability (n_raters,) on held-out cases.
 
-
-def _where_disputed(pixels: Pixels, disputed: NDArray[np.bool_]) -> Array:
-    """Return the predictability at disputed pixels and a fourth as many others."""
-    others = np.flatnonzero(~disputed)
-    # Pixels come in random order: any of them will do.
-    chosen = np.concatenate([np.flatnonzero(disputed), others[: disputed.sum() // 4]])
-    chosen = chosen if disputed.any() else others
-    return predictability(Pixels(pixels.predicted[:, chosen], pixels.labels[:, chosen]))
+    A rater with few of them is judged by the training cases too, less what raters as a whole lose
+    from those to held-out ones (in log odds).
+    """
+    in_sample = _bounded(predictability(training))
+    if held_out is None:
+        return in_sample
+    outside, n_cases = _bounded(predictability(held_out)), held_out.cases_of_raters()
+    loss = np.average(_log_odds(in_sample) - _log_odds(outside), weights=np.maximum(n_cases, 1e-9))
+    expected = _log_odds(in_sample) - max(float(loss), 0.0)
+    share = n_cases / (n_cases + _CASES_OF_TRAINING)
+    share = np.where(n_cases >= _ENOUGH_CASES, 1.0, share)
+    mixed = share * _log_odds(outside) + (1 - share) * expected
+    return np.asarray(1 / (1 + np.exp(-mixed)))
 
 
 def predictability(pixels: Pixels) -> Array:
@@ -96,31 +119,59 @@ def predictability(pixels: Pixels) -> Array:
 
     0 for a rater without labels, and for labels that are all of one class.
     """
-    n_raters, _, n_classes = pixels.predicted.shape
-    found = np.zeros(n_raters)
+    found = np.zeros(len(pixels.labels))
     for rater, (probability, labels) in enumerate(
         zip(pixels.predicted, pixels.labels, strict=True)
     ):
         given = labels != MISSING
-        if not given.any():
-            continue
-        picked = np.take_along_axis(probability[given], labels[given, None], axis=1)
-        share = (np.bincount(labels[given], minlength=n_classes) + 1) / (given.sum() + n_classes)
-        entropy = -(share * np.log(share)).sum()
-        surprise = -np.log(np.maximum(picked, _LEAST)).mean()
-        found[rater] = np.clip(1 - surprise / max(entropy, 1e-3), 0, _MOST_PREDICTABLE)
+        if given.any():
+            picked = np.take_along_axis(probability[given], labels[given, None], axis=1)
+            surprise = -np.log(np.maximum(picked, _LEAST)).mean()
+            entropy = _entropy_of(labels[given], probability.shape[1])
+            found[rater] = np.clip(1 - surprise / max(entropy, 1e-3), 0, 1)
     return found
 
 
-def _verdict(weight: Array, predicted: Array) -> NDArray[np.int64]:
-    return np.asarray(np.einsum("r,rpl->pl", weight, predicted).argmax(1))
+def _bounded(share: Array) -> Array:
+    return np.clip(share, _LEAST_U, _MOST_U)
 
 
-def _agreement(drawn: NDArray[np.int64], truth: NDArray[np.int64], n_classes: int) -> Array:
-    """Mean recall of each rater over the classes, 0 at chance and at most `_MOST`."""
-    cm = _counts(truth, drawn, n_classes) + 1.0
-    recall = np.diagonal(cm / cm.sum(2, keepdims=True), axis1=1, axis2=2).mean(1)
-    return np.asarray(np.clip((recall - 1 / n_classes) / (1 - 1 / n_classes), 0, _MOST))
+def _entropy_of(labels: NDArray[np.int64], n_classes: int) -> float:
+    share = (np.bincount(labels, minlength=n_classes) + 1) / (len(labels) + n_classes)
+    return float(-(share * np.log(share)).sum())
+
+
+def _entropy(pixels: Pixels) -> Array:
+    """Return what there is to know of each rater's labels, in nats per pixel, (n_raters,)."""
+    n_classes = pixels.predicted.shape[2]
+    each = [_entropy_of(labels[labels != MISSING], n_classes) for labels in pixels.labels]
+    return np.asarray(each)
+
+
+def _evidence(predictable: Array, entropy: Array) -> Array:
+    """Return what the image says for each rater, log U / (H (1 - U)), (n_raters,)."""
+    unexplained = np.maximum(entropy * (1 - predictable), _EXPLAINED * np.median(entropy))
+    return np.asarray(np.log(predictable / unexplained))
+
+
+def _agreement(drawn: NDArray[np.int64], predicted: Array, weight: Array) -> Array:
+    """Return how far each rater agrees with the others, (n_raters,).
+
+    The mean of two shares: recall over the classes of the others' verdict, 0 at chance, since
+    drawing nothing is right at most pixels and must not count; and the weight of the others who
+    say the same, since in the middle of nested drawings no verdict has a majority.
+    """
+    n_classes = predicted.shape[2]
+    total = np.einsum("r,rpl->pl", weight, predicted)
+    found = np.zeros(len(weight))
+    for rater, own in enumerate(drawn):
+        others = total - weight[rater] * predicted[rater]
+        cm = _counts(others.argmax(1), own[None], n_classes)[0] + 1.0
+        recall = np.diagonal(cm / cm.sum(1, keepdims=True)).mean()
+        recall = np.clip((recall - 1 / n_classes) / (1 - 1 / n_classes), 0, 1)
+        same = np.take_along_axis(others, own[:, None], 1).sum() / max(others.sum(), 1e-12)
+        found[rater] = (recall + same) / 2
+    return np.clip(found, _LEAST_U, _MOST_AGREEMENT)
 
 
 def _confusion(truth: NDArray[np.int64], labels: NDArray[np.int64], n_classes: int) -> Array:
@@ -154,8 +205,10 @@ def _counts(truth: NDArray[np.int64], drawn: NDArray[np.int64], n_classes: int) 
     return counted.reshape(len(drawn), n_classes, n_classes)
 
 
-def _shares(weight: Array, otherwise: Array | None = None) -> Array:
-    total = weight.sum()
-    if total > 0:
-        return np.asarray(weight / total)
-    return np.full(len(weight), 1 / len(weight)) if otherwise is None else otherwise
+def _log_odds(share: Array) -> Array:
+    return np.asarray(np.log(share / (1 - share)))
+
+
+def _shares(log_weight: Array) -> Array:
+    weight = np.exp(log_weight - log_weight.max())
+    return np.asarray(weight / weight.sum())

@@ -1,0 +1,96 @@
+import numpy as np
+import pytest
+
+from multirater.training.ballots import Ballots, choose_ballots, evidence
+from multirater.training.pixels import Pixels
+from multirater.types import MISSING
+
+N = 4000
+
+
+def pixels(truth, labels, seed):
+    """Pixels whose features show the truth under some noise."""
+    random = np.random.default_rng(seed)
+    features = truth[:, None] + 0.2 * random.standard_normal((len(truth), 3))
+    made = Pixels.of_one_case(np.full((*labels.shape, 2), 0.5), labels)
+    return Pixels(made.predicted, labels, made.case, features.astype(np.float32))
+
+
+def truth_of(seed):
+    return (np.random.default_rng(seed).random(N) < 0.3).astype(np.int64)
+
+
+def noisy(truth, share, seed):
+    flipped = np.random.default_rng(seed).random(len(truth)) < share
+    return np.where(flipped, 1 - truth, truth)
+
+
+def both(raters, weight):
+    """Choose between ballots for raters, each a function of truth and seed."""
+    training, held_out = (
+        pixels(truth_of(s), np.stack([r(truth_of(s), 10 * s + k) for k, r in enumerate(raters)]), s)
+        for s in (1, 2)
+    )
+    return choose_ballots(training, held_out, np.asarray(weight, dtype=float)), held_out
+
+
+def test_of_raters_alike_with_errors_of_their_own_pooling_is_taken_instead_of_the_best():
+    alike = [lambda truth, seed: noisy(truth, 0.1, seed)] * 9
+    chosen, held_out = both(alike, [0.92, *[0.01] * 8])
+    assert chosen.name != "weights"
+    assert (chosen.settle(held_out.labels) == truth_of(2)).mean() > 0.99
+
+
+def test_where_most_raters_share_an_error_they_are_outweighed():
+    """Three who call a half of the background object, after a coin that no image shows."""
+    coin = {
+        1: np.random.default_rng(7).random(N) < 0.5,
+        2: np.random.default_rng(8).random(N) < 0.5,
+    }
+
+    def party(truth, seed):
+        return np.where(coin[1 if seed < 20 else 2], 1, truth)
+
+    def exact(truth, _):
+        return truth
+
+    chosen, held_out = both([exact, party, party, party], [0.9, 0.04, 0.03, 0.03])
+    assert chosen.name == "weights"
+    assert np.array_equal(chosen.settle(held_out.labels), truth_of(2))
+
+
+def test_two_labels_settle_nothing():
+    assert both([lambda truth, _: truth] * 2, [0.5, 0.5])[0] is None
+
+
+def test_without_held_out_cases_nothing_is_chosen():
+    truth = truth_of(1)
+    assert choose_ballots(pixels(truth, np.stack([truth] * 3), 1), None, np.ones(3) / 3) is None
+
+
+def test_what_all_agree_on_stands_and_missing_labels_do_not_count():
+    against = Ballots("odd", -np.tile(np.eye(2), (3, 1, 1)), np.zeros(2))
+    labels = np.array([[1, 0, 1], [1, 0, 0], [MISSING, 0, MISSING]])
+    assert against.settle(labels)[:2].tolist() == [1, 0]
+
+
+def test_a_ballot_that_settles_everything_alike_has_no_evidence():
+    one, other = (
+        pixels(truth_of(s), np.stack([truth_of(s), 1 - truth_of(s), truth_of(s)]), s)
+        for s in (1, 2)
+    )
+    nothing = Ballots("nothing", np.zeros((3, 2, 2)), np.array([1.0, 0.0]))
+    vote = Ballots("vote", np.tile(np.eye(2), (3, 1, 1)), np.zeros(2))
+    assert evidence(nothing, one, other) == float("-inf")
+    assert evidence(vote, one, other) > 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_settling_does_not_depend_on_the_order_of_raters(seed):
+    random = np.random.default_rng(seed)
+    labels = random.integers(-1, 3, (4, 50))
+    counts, prior = random.standard_normal((4, 3, 3)), random.standard_normal(3)
+    order = random.permutation(4)
+    one = Ballots("a", counts, prior).settle(labels)
+    other = Ballots("b", counts[order], prior).settle(labels[order])
+    assert np.array_equal(one, other)
