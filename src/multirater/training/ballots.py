@@ -5,7 +5,7 @@ compared: one vote each, votes by the weights of the jury, and the confusion mat
 the disputed pixels of all cases. Each fails somewhere: the vote where most raters share an error,
 weights where errors are independent and pooling is better than the best rater, STAPLE where errors
 are nested. The image decides: the ballot is taken whose outcome follows from it best, on held-out
-cases (see `evidence`). No rater's own predictability enters, and nobody has to be believed.
+cases (`evidence`). No rater's own predictability enters, and nobody has to be believed.
 """
 
 from __future__ import annotations
@@ -30,6 +30,11 @@ _PIXELS = 30_000
 """Pixels that a ballot's predictability is learned from."""
 
 _LEAST = 1e-4
+
+_OUTLINE = 0.6
+"""How what stays unexplained of equally good drawings grows with their entropy: with the length of
+the outline, which is the root of the area for round objects, and does not change when a thin stroke
+is drawn thicker. Chosen on simulated raters of both, between the two."""
 
 Array = NDArray[np.float64]
 
@@ -102,17 +107,15 @@ def _candidates(pixels: Pixels, weight: NDArray[np.float64]) -> list[Ballots]:
 
 
 def evidence(ballots: Ballots, training: Pixels, held_out: Pixels) -> float:
-    """Return how well the outcome of ballots follows from the image: log U / (H (1 - U)).
+    """Return how well the outcome of ballots follows from the image.
 
-    U is the share of the outcome's entropy H that a linear function of the network's features
-    explains on held-out cases, so that H (1 - U) is what remains unexplained, in nats.
+    By a linear function of the network's features, learned on training cases and measured on
+    held-out ones.
     """
     taken = _spread(len(training.case))
     features, outcome = training.features[taken], ballots.settle(training.labels[:, taken])
     target = ballots.settle(held_out.labels)
     n_classes = len(ballots.prior)
-    share = (np.bincount(target, minlength=n_classes) + 1) / (len(target) + n_classes)
-    entropy = float(-(share * np.log(share)).sum())
     if len(np.unique(outcome)) < 2:
         return float("-inf")
     scale = StandardScaler().fit(features)
@@ -122,9 +125,31 @@ def evidence(ballots: Ballots, training: Pixels, held_out: Pixels) -> float:
     probability = np.full((len(target), n_classes), _LEAST)
     probability[:, learned.classes_] = learned.predict_proba(scale.transform(held_out.features))
     picked = np.maximum(probability[np.arange(len(target)), target], _LEAST)
-    unexplained = float(-np.log(picked).mean())
-    explained = max(1 - unexplained / entropy, _LEAST)
-    return float(np.log(explained / max(unexplained, _LEAST)))
+    entropy = entropy_of(target, n_classes)
+    explained = 1 + float(np.log(picked).mean()) / entropy
+    return float(log_evidence(np.array([explained]), np.array([entropy]))[0])
+
+
+def log_evidence(explained: Array, entropy: Array, least: float = _LEAST) -> Array:
+    """Return what the image says for drawings: log U / ((1 - U) H^0.6), each (n,).
+
+    U is the share of the drawings' entropy H that follows from the image. U alone, or its odds,
+    would favour whoever draws much: there is more to be explained, and most of it is easily.
+
+    Args:
+        explained: U.
+        entropy: H, in nats per pixel.
+        least: share that counts as nothing when unexplained.
+    """
+    size = entropy**_OUTLINE
+    unexplained = np.maximum((1 - explained) * size, least * np.median(size))
+    return np.asarray(np.log(np.maximum(explained, _LEAST) / unexplained))
+
+
+def entropy_of(labels: NDArray[np.int64], n_classes: int) -> float:
+    """Return what there is to know of labels, in nats per pixel."""
+    share = (np.bincount(labels, minlength=n_classes) + 1) / (len(labels) + n_classes)
+    return float(-(share * np.log(share)).sum())
 
 
 def _spread(n_pixels: int) -> slice:

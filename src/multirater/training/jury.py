@@ -9,11 +9,11 @@ The recipe, all of it:
    (`multirater.training.weighing`), by
    a. *evidence of the image* on held-out cases: with U = 1 - H(label | image) / H(label), the share
       of what there is to know about a rater's labels that follows from the image, a weight of
-      (U / (1 - U) / H(label)) to the third power. Random errors lower it; a rater who draws
-      nothing, or another image's object, has none. H(label) (1 - U) is what stays unexplained, in
-      nats: divided by it, raters who draw much and smoothly are not preferred to exact ones (less
-      than a tenth of a usual rater's H counts as a tenth). A rater of whom few cases are held out
-      is judged by training cases too, less what raters lose from those to held-out ones.
+      (U / (1 - U) / H(label)^0.6) to the third power. Random errors lower it; a rater who draws
+      nothing, or another image's object, has none. Without H raters who draw much and smoothly
+      would be preferred to exact ones (`multirater.training.ballots.log_evidence`). 1 - U below a
+      tenth counts as a tenth. A rater of whom few cases are held out is judged by training cases
+      too, less what raters lose from those to held-out ones.
    b. *agreement*, three times over, where the predicted raters disagree: multiplied by a / (1 - a),
       where a is the mean of the rater's recall, rescaled so that chance is 0, against the verdict
       of the *others*, and of the weight of those others who say the same. Three rounds and no more:

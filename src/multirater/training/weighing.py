@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from multirater.training.ballots import Ballots, choose_ballots
+from multirater.training.ballots import Ballots, choose_ballots, entropy_of, log_evidence
 from multirater.training.pixels import Pixels
 from multirater.types import MISSING
 
@@ -22,8 +22,8 @@ _MOST_AGREEMENT = 0.98
 
 _LEAST_U, _MOST_U = 0.02, 0.98
 _EXPLAINED = 0.1
-"""Share of what there is to know of a usual rater that counts as nothing when unexplained: below,
-differences are the network's and not the raters'."""
+"""Share of a rater's labels that counts as nothing when unexplained: below, differences are the
+network's and not the raters'."""
 
 _POWER = 3.0
 """How far the evidence of the image counts beside agreement."""
@@ -48,7 +48,8 @@ class Weighed:
         weight: (n_raters,), sums to one.
         predictable: (n_raters,), 0 to 1, share of what there is to know of a rater's labels that
             follows from the image: how far the head may speak for the rater.
-        confusion: (n_raters, true, observed), of their labels, against the weighted truth.
+        confusion: (n_raters, true, observed), of their labels, against the truth as ballots settle
+            it or, without any, as the weighted heads have it.
         locality: (n_raters,), 0 to 1, how far a rater's errors depend on the place: 0 where the
             matrix above says all that the head knows, 1 where the head says more.
         ballots: how cases with several labels are settled by these alone; None where cases have
@@ -77,7 +78,7 @@ def weigh(training: Pixels, held_out: Pixels | None = None) -> Weighed:
     """
     n_classes = training.predicted.shape[2]
     predictable = out_of_sample(training, held_out)
-    start = _POWER * _evidence(predictable, _entropy(training))
+    start = _POWER * log_evidence(predictable, _entropy(training), _EXPLAINED)
     weight = _shares(start)
     drawn = training.predicted.argmax(2)
     disputed = (drawn != drawn[0]).any(0)
@@ -85,15 +86,13 @@ def weigh(training: Pixels, held_out: Pixels | None = None) -> Weighed:
     for _ in range(_ROUNDS if disputed.any() and len(weight) > 2 else 0):
         agreement = _agreement(drawn[:, disputed], training.predicted[:, disputed], weight)
         weight = _shares(start + _log_odds(agreement))
+    ballots = choose_ballots(training, held_out, weight)
     truth = np.einsum("r,rpl->pl", weight, training.predicted).argmax(1)
+    if ballots is not None:
+        truth = ballots.settle(training.labels)
     confusion = _confusion(truth, training.labels, n_classes)
-    return Weighed(
-        weight,
-        predictable,
-        confusion,
-        _locality(training, truth, confusion),
-        choose_ballots(training, held_out, weight),
-    )
+    locality = _locality(training, truth, confusion)
+    return Weighed(weight, predictable, confusion, locality, ballots)
 
 
 def out_of_sample(training: Pixels, held_out: Pixels | None) -> Array:
@@ -127,7 +126,7 @@ def predictability(pixels: Pixels) -> Array:
         if given.any():
             picked = np.take_along_axis(probability[given], labels[given, None], axis=1)
             surprise = -np.log(np.maximum(picked, _LEAST)).mean()
-            entropy = _entropy_of(labels[given], probability.shape[1])
+            entropy = entropy_of(labels[given], probability.shape[1])
             found[rater] = np.clip(1 - surprise / max(entropy, 1e-3), 0, 1)
     return found
 
@@ -136,22 +135,11 @@ def _bounded(share: Array) -> Array:
     return np.clip(share, _LEAST_U, _MOST_U)
 
 
-def _entropy_of(labels: NDArray[np.int64], n_classes: int) -> float:
-    share = (np.bincount(labels, minlength=n_classes) + 1) / (len(labels) + n_classes)
-    return float(-(share * np.log(share)).sum())
-
-
 def _entropy(pixels: Pixels) -> Array:
     """Return what there is to know of each rater's labels, in nats per pixel, (n_raters,)."""
     n_classes = pixels.predicted.shape[2]
-    each = [_entropy_of(labels[labels != MISSING], n_classes) for labels in pixels.labels]
+    each = [entropy_of(labels[labels != MISSING], n_classes) for labels in pixels.labels]
     return np.asarray(each)
-
-
-def _evidence(predictable: Array, entropy: Array) -> Array:
-    """Return what the image says for each rater, log U / (H (1 - U)), (n_raters,)."""
-    unexplained = np.maximum(entropy * (1 - predictable), _EXPLAINED * np.median(entropy))
-    return np.asarray(np.log(predictable / unexplained))
 
 
 def _agreement(drawn: NDArray[np.int64], predicted: Array, weight: Array) -> Array:
