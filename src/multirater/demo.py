@@ -32,7 +32,7 @@ _MARKER = "made-by-multirater-demo"
 
 
 def run_demo(
-    folder: Path, *, n_cases: int = 600, epochs: int = 6, seed: int = 0
+    folder: Path, *, n_cases: int = 600, epochs: int = 5, seed: int = 0
 ) -> Iterator[tuple[pd.DataFrame, str]]:
     """Simulate, fuse, train, evaluate and report; yield the tables to show with their titles.
 

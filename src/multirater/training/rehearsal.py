@@ -70,6 +70,7 @@ def rehearsed(
     folder: Path,
     asked: TrainConfig,
     largest: Sequence[int],
+    passes: float = 1.0,
 ) -> TrainConfig:
     """Return settings whose steps fit into memory and time, with the threads that serve them.
 
@@ -81,6 +82,7 @@ def rehearsed(
         folder: for decoded cases that memory has no room for.
         asked: the settings as the user gave them, which are not changed.
         largest: size of the largest image, as the network's axes see it.
+        passes: epochs that the method makes for each that is asked for.
 
     Raises:
         InputError: not even one patch fits, or what was asked for does not.
@@ -118,7 +120,7 @@ def rehearsed(
     if config.time is None:
         return config
     with threads_of(threads):
-        return _within_time(config, data, seconds, step.look())
+        return _within_time(config, data, passes * seconds, step.look())
 
 
 def _is_on_gpu(config: TrainConfig) -> bool:

@@ -211,6 +211,7 @@ def _rehearsed(found: Survey, target: Path, config: TrainConfig, asked: TrainCon
         folder=target / DECODED,
         asked=asked,
         largest=_largest(found, config),
+        passes=sum(method.schedule(config)) / config.epochs,
     )
 
 
