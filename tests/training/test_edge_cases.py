@@ -183,7 +183,7 @@ def test_prism_sends_volumes_through_slice_by_slice(tmp_path):
     with pytest.raises(InputError, match="--view slices"):
         train(data, tmp_path / "volumes", config(method="prism", epochs=1))
     train(data, tmp_path / "run", config(method="prism", view="slices", epochs=1))
-    image = data[0].read_image().array
+    image = data[0].read_image()
     assert Predictor(tmp_path / "run").recurrences(image).shape == (4, 2, 4, 9, 10)
 
 

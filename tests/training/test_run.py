@@ -80,7 +80,7 @@ def test_options_of_a_method_are_kept_and_checked(data, tmp_path):
     train(data, tmp_path / "run", config)
     predictor = Predictor(tmp_path / "run")
     assert predictor.config.options == {"recurrences": "1"}
-    assert len(predictor.recurrences(data[0].read_image().array)) == 2
+    assert len(predictor.recurrences(data[0].read_image())) == 2
     for method, options, expected in (
         ("prism", {"recurrences": 9}, "from 0 to 4"),
         ("prism", {"colour": "red"}, "no option 'colour'"),
