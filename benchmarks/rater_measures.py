@@ -30,7 +30,7 @@ from multirater import fuse
 from multirater.fuse.answers import answers_from_rows
 from multirater.fuse.em import posterior_of
 from multirater.fuse.left_out import left_out_vote
-from multirater.fuse.quality import case_quality
+from multirater.fuse.quality import MANY, case_quality
 from multirater.metrics import confusion_counts, pairwise_scores, skill_score
 from multirater.patterns import Patterns, encode_patterns
 from multirater.types import MISSING
@@ -73,7 +73,7 @@ def work(job: Job) -> dict[str, float]:
 def correlations(found: Study) -> dict[str, float]:
     """Hold every measure against the true quality; keys are `fusion: measure`."""
     cases = [encode_patterns(case) for case in _by_case(found)]
-    true = _true_quality(found)
+    true = true_quality(found)
     known = {"agreement with single raters": agreement_with_each(found, cases)}
     for name, method in FUSIONS["masks" if found.is_masks else "classes"].items():
         result = method(
@@ -83,7 +83,7 @@ def correlations(found: Study) -> dict[str, float]:
         )
         for measure, values in measures(found, cases, result).items():
             known[f"{name}: {measure}"] = values
-    return {name: _rank(values, true) for name, values in known.items()}
+    return {name: rank_correlation(values, true) for name, values in known.items()}
 
 
 def measures(found: Study, cases: Sequence[Patterns], result: Any) -> dict[str, Array]:
@@ -207,7 +207,8 @@ def _information(counts: Array) -> Array:
     return (joint * np.log(ratio)).sum((1, 2)) / np.maximum(entropy, 1e-9)
 
 
-def _true_quality(found: Study) -> Array:
+def true_quality(found: Study) -> Array:
+    """Dice with the truth, mean over cases, or the share of right answers, (n_raters,)."""
     truth = found.truth if found.is_masks else [found.truth]
     cases = [
         encode_patterns([*case, true]) for case, true in zip(_by_case(found), truth, strict=True)
@@ -230,7 +231,8 @@ def _by_case(found: Study) -> Sequence[Any]:
     return found.labels if found.is_masks else [found.labels.T]
 
 
-def _rank(values: Array, true: Array) -> float:
+def rank_correlation(values: Array, true: Array) -> float:
+    """Spearman's, over the raters of whom both are known."""
     known = ~(np.isnan(values) | np.isnan(true))
     return float(spearmanr(values[known], true[known]).statistic) if known.sum() > 2 else np.nan
 
@@ -263,6 +265,7 @@ def all_jobs(data: Path | None) -> list[Job]:
 def write_report(records: Sequence[Record], n_jobs: int) -> Path:
     """Write the tables."""
     table = as_table(records)
+    table["as shown: quality"] = [_shown(row) for _, row in table.iterrows()]
     parts = [
         "# Measures of a rater\n",
         what_was_run("rater_measures", records, n_jobs, quick=False) + "\n",
@@ -303,6 +306,15 @@ def write_report(records: Sequence[Record], n_jobs: int) -> Path:
     path = RESULTS / "rater_measures.md"
     path.write_text("\n".join(parts), encoding="utf-8")
     return path
+
+
+def _shown(row: pd.Series) -> float:
+    """Quality as `raters.csv` has it: by the majority vote of many, the weighted vote of few."""
+    if row["study"] not in DRAWINGS:
+        return row["Dawid-Skene: quality"]
+    made = DRAWINGS[row["study"]]
+    n_labels = made.most or len(made.raters(int(row["seed"])))
+    return row[f"{'majority' if n_labels >= MANY else 'weighted'} vote: quality"]
 
 
 def _summary(rows: pd.DataFrame) -> pd.DataFrame:

@@ -1,9 +1,9 @@
 """The quality of a rater: how far their labels agree with the consensus of the others.
 
 For drawings it is Dice, averaged over cases; for class labels the share of answers alike. The
-consensus is what `fuse` makes by default of everybody else's labels: the weighted vote of drawings,
-Dawid-Skene of class labels. It is the same whatever method fuses the labels afterwards, so that all
-results of one study say the same of its raters.
+consensus of everybody else's labels is the weighted vote of drawings, the majority vote where cases
+have many of them, and Dawid-Skene of class labels. It is the same whatever method fuses the labels
+afterwards, so that all results of one study say the same of its raters.
 
 Of the measures that were compared (docs/rater-quality.md) this one follows the true quality best:
 the mean diagonal of the confusion matrix rewards whoever draws too much of a small object, since
@@ -28,6 +28,7 @@ from multirater.fuse.weighted_vote import vote_weights
 from multirater.io.survey import Survey
 from multirater.metrics import confusion_counts
 from multirater.metrics.overlap import overlap_of_counts
+from multirater.types import MISSING
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.integer]
@@ -37,6 +38,10 @@ COLUMNS = ("quality", "quality_low", "quality_high", "rank")
 
 CLASS_DIRICHLET = 1.0
 """Pseudo-count of each entry of a matrix of class labels: few answers say little."""
+
+MANY = 8
+"""Labels of most cases from which on the others vote with equal weights: weights help few voters,
+and can follow those among many who err alike."""
 
 _DRAWS = 1000
 
@@ -88,7 +93,10 @@ def quality_of_drawings(
     """
     rows = np.concatenate([each for each, _ in cases])
     counts = np.concatenate([each for _, each in cases])
-    weight = vote_weights(answers_from_rows(rows, counts, n_classes))
+    n_labels = [int((each != MISSING).any(0).sum()) for each, _ in cases]
+    weight = np.ones(rows.shape[1])
+    if np.median(n_labels) < MANY:
+        weight = vote_weights(answers_from_rows(rows, counts, n_classes))
     scores = [
         case_quality(each, n, left_out_vote(each, weight, n_classes), n_classes, is_mask=True)
         for each, n in cases

@@ -158,5 +158,6 @@ def _read_trust(folder: Path) -> Trust:
 
 
 def _finding(stored: dict[str, Any]) -> Finding:
-    lists = {name: tuple(stored[name]) for name in ("cases", "raters") if name in stored}
-    return Finding(**{**stored, **lists})
+    known = dict(stored)
+    known |= {name: tuple(stored[name]) for name in ("cases", "raters") if name in stored}
+    return Finding(**known)
