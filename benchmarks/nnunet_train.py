@@ -55,6 +55,7 @@ def main() -> None:
     name = plans if isinstance(plans, str) else "nnUNetPlans"
     folder = ROOT / "preprocessed" / "Dataset001_study"
     read = [json.loads((folder / f"{each}.json").read_text()) for each in (name, "dataset")]
+    read[0]["continue_training"] = False
     trainer = nnUNetTrainer(read[0], configuration, "all", read[1], device=torch.device("cpu"))
     os.environ |= {"nnUNet_n_proc_DA": "0"}  # patches are made in this process
     started = cpu_seconds()

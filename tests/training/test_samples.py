@@ -53,3 +53,16 @@ def test_every_channel_of_a_case_is_normalised_by_itself():
     found = module.normalise(image)
     assert np.allclose(found.mean((1, 2)), 0, atol=1e-4)
     assert np.allclose(found.std((1, 2)), [1, 1, 0], atol=1e-4)
+
+
+def test_what_does_not_fit_in_memory_is_kept_in_files(counted, tmp_path):
+    data, reads = counted
+    cache = module.SampleCache(data.cases, data.raters, most_bytes=1, folder=tmp_path / "decoded")
+    plain = module.SampleCache(data.cases, data.raters)
+    for _ in range(2):
+        for number in range(len(data)):
+            one, other = cache[number], plain[number]
+            assert np.array_equal(one.image, other.image)
+            assert np.array_equal(one.labels, other.labels)
+    assert set(reads.values()) == {2}
+    assert list((tmp_path / "decoded").iterdir())

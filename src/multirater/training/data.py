@@ -26,6 +26,9 @@ from multirater.training.samples import (
 )
 from multirater.types import Case, Dataset
 
+_HELD_OUT_CACHE = 0.25
+"""Share of the memory for decoded cases that those held out may take."""
+
 _HELD_OUT_PART = 8
 """Held-out patches are one for so many that are trained on: validation must not dominate."""
 
@@ -57,7 +60,10 @@ class SampleDataset(TorchDataset[Sample]):
         of_classes: bool = False,
         folder: Path | None = None,
     ) -> None:
-        memory = None if config.memory is None else cache_bytes(config.memory)
+        memory = None
+        if config.memory is not None:
+            share = 1 - _HELD_OUT_CACHE if training else _HELD_OUT_CACHE
+            memory = int(share * cache_bytes(config.memory))
         self.cache = SampleCache(
             cases,
             raters,
@@ -93,9 +99,13 @@ class SampleDataset(TorchDataset[Sample]):
             return augment(sample, random)
         centre = self._centre(sample, random)
         if self.view == "slices":
-            number = part if centre is None or part >= 0 else centre[0]
-            centre = None if centre is None else centre[1:]
-            sample = take_slice(sample, self._slice(sample, random) if number < 0 else number)
+            if part >= 0:  # the slice is chosen, and rare pixels may be in others
+                number, centre = part, None
+            elif centre is not None:
+                number, centre = centre[0], centre[1:]
+            else:
+                number = int(random.integers(sample.image.shape[1]))
+            sample = take_slice(sample, number)
         return self._cut(sample, centre, random, is_changed=is_changed)
 
     def _cut(
@@ -132,10 +142,6 @@ class SampleDataset(TorchDataset[Sample]):
             return None
         kind = sample.places[int(random.integers(len(sample.places)))]
         return [int(at) for at in kind[int(random.integers(len(kind)))]]
-
-    @staticmethod
-    def _slice(sample: Sample, random: np.random.Generator) -> int:
-        return int(random.integers(sample.image.shape[1]))
 
     def _parts(self, n_cases: int) -> list[tuple[int, int]]:
         """List (case, slice); the slice is 0 where a case is served whole, -1 for any."""

@@ -77,7 +77,7 @@ def is_out_of_memory(error: BaseException) -> bool:
     if isinstance(error, MemoryError):
         return True
     text = str(error).lower()
-    words = ("can't allocate memory", "out of memory", "could not create a memory", "bad_alloc")
+    words = ("can't allocate memory", "out of memory", "could not create a", "bad_alloc")
     return isinstance(error, RuntimeError) and (
         any(word in text for word in words) or "could not execute a primitive" in text
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from multirater.errors import Fault, InputError
+from multirater.io.grid import size_text
 from multirater.io.survey import Survey, survey
 from multirater.training.budget import memory_bytes, usual_budget
 from multirater.training.fingerprint import fingerprint, identity_of
@@ -53,6 +54,7 @@ def plan_for(found: Survey, config: TrainConfig, made: Plan | None) -> Plan | No
     if made is not None:
         check_plan(made)
         _require_own(made, found)
+        _require_patch(made)
         return made
     given = wishes(config)
     if "epochs" in given:
@@ -74,6 +76,22 @@ def common_space(found: Survey) -> tuple[int, ...]:
     if len(set(sizes)) < 2 or len({len(size) for size in sizes}) > 1:
         return ()
     return tuple(max(round(float(side)), 1) for side in np.median(np.array(sizes), axis=0))
+
+
+def _require_patch(made: Plan) -> None:
+    """Refuse a patch that is larger than all images, but for what pooling rounds up."""
+    seen = made.fingerprint
+    if seen is None or not made.patch:
+        return
+    largest = seen.largest[-len(made.patch) :]
+    if any(side >= have + 16 for side, have in zip(made.patch, largest, strict=True)):
+        raise InputError(
+            Fault(
+                f"a patch of {size_text(made.patch)} in the plan",
+                expected=f"no larger than the largest image: {size_text(largest)}",
+                fix="correct the plan, or plan again",
+            )
+        )
 
 
 def _require_own(made: Plan, found: Survey) -> None:

@@ -135,7 +135,8 @@ class Predictor:
         self.grid = grid_of(self.config)
         self.memory = memory or self.config.memory or usual_budget()
         self.mirrored = self._mirrored_axes() if tta else []
-        _require_room(self.memory)
+        if memory is not None:
+            _require_room(memory)
 
     def __call__(
         self, image: NDArray[np.generic], *, raters: Sequence[int] | None = None

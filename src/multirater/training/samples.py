@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -168,6 +169,7 @@ class SampleCache:
         self._kept: OrderedDict[int, Sample] = OrderedDict()
         self._bytes = 0
         self._stored: dict[int, Sample] = {}
+        self._writers: dict[int, int] = {}
 
     def __getitem__(self, index: int) -> Sample:
         if index in self._kept:
@@ -201,9 +203,15 @@ class SampleCache:
             return False
         stored: dict[str, Any] = dict.fromkeys(self._names, np.empty(0))
         for name in stored:
-            np.save(self.folder / f"{index}-{name}.npy", getattr(sample, name))
+            np.save(self._file(index, name), getattr(sample, name))
         self._stored[index] = replace(sample, **stored)
         return True
+
+    def _file(self, index: int, name: str) -> Path:
+        """Return the file of a part of a case, which no process but its writer writes."""
+        assert self.folder is not None
+        writer = self._writers.setdefault(index, os.getpid())
+        return self.folder / f"{writer}-{index}-{name}.npy"
 
     @property
     def _names(self) -> tuple[str, ...]:
@@ -212,10 +220,8 @@ class SampleCache:
 
     def _from_files(self, index: int) -> Sample:
         """Return a case whose pixels are read from files as they are touched."""
-        assert self.folder is not None
-        folder = self.folder
         parts: dict[str, Any] = {
-            name: np.load(folder / f"{index}-{name}.npy", mmap_mode="r") for name in self._names
+            name: np.load(self._file(index, name), mmap_mode="r") for name in self._names
         }
         return replace(self._stored[index], **parts)
 
