@@ -40,6 +40,8 @@ from multirater.trust import Finding
 from multirater.types import MISSING, Case, Dataset
 
 Counts: TypeAlias = NDArray[np.float64]
+Drawn: TypeAlias = dict[str, NDArray[np.int16]]
+"""Labels of a case by rater."""
 
 Patterns: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Labels that occur together, (n_rows, n_raters + 1) with the network's last, -1 where missing, and
@@ -128,8 +130,9 @@ def _evidence(
     found = predictor.of_cases(cases, lambda case: _asked(predictor, case))
     looks, patterns = [], []
     for each in track(found, "describing raters", len(cases)):
-        looks.append(_look(each, raters, predictor))
-        patterns.append(_patterns(each, raters))
+        drawn = {rater: each.case.read_label(rater).array for rater in each.case.labels}
+        looks.append(_look(each, drawn, raters, predictor))
+        patterns.append(_patterns(each, drawn, raters))
     counts = np.stack([look.labels for look in looks])
     votes = np.stack([look.vote for look in looks])
     evidence = Evidence(
@@ -155,15 +158,17 @@ def _asked(predictor: Predictor, case: Case) -> Sequence[int]:
     return range(min(len(predictor.data.raters), _ASKED))
 
 
-def _look(each: PredictedCase, raters: tuple[str, ...], predictor: Predictor) -> _Look:
+def _look(
+    each: PredictedCase, labels_of: Drawn, raters: tuple[str, ...], predictor: Predictor
+) -> _Look:
     """Look at a case, block by block: what is counted takes far more memory than labels do."""
     n_classes = len(predictor.data.classes)
     truth = each.prediction.probability.reshape(n_classes, -1)
-    drawn = np.stack([each.case.read_label(rater).array.ravel() for rater in each.case.labels])
+    drawn = np.stack([label.ravel() for label in labels_of.values()])
     heads = each.prediction.drawn
     if heads is not None:
         heads = heads.reshape(*heads.shape[:2], -1)
-    places = [raters.index(rater) for rater in each.case.labels]
+    places = [raters.index(rater) for rater in labels_of]
     looks = []
     for start in range(0, truth.shape[1], _BLOCK_PIXELS):
         block = slice(start, start + _BLOCK_PIXELS)
@@ -202,13 +207,11 @@ def _look_at(
     return _Look(labels, among, vote, int(disputed.sum()), disputed.size)
 
 
-def _patterns(each: PredictedCase, raters: tuple[str, ...]) -> Patterns:
+def _patterns(each: PredictedCase, labels_of: Drawn, raters: tuple[str, ...]) -> Patterns:
     """Find the labels that occur together in a case, the network's last."""
     answer = each.prediction.label
     absent = np.broadcast_to(np.int16(MISSING), answer.shape)
-    given = each.case.labels
-    drawn = [each.case.read_label(rater).array if rater in given else absent for rater in raters]
-    found = encode_patterns([*drawn, answer])
+    found = encode_patterns([*(labels_of.get(rater, absent) for rater in raters), answer])
     return found.rows, found.counts
 
 
