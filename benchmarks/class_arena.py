@@ -1,6 +1,6 @@
 """The arena of class labels: is the default ever worse than a vote, and how close to the truth?
 
-    python benchmarks/class_arena.py            all regimes, both supplies, six seeds: 90 minutes
+    python benchmarks/class_arena.py            all regimes, both supplies, six seeds: 3 hours
     python benchmarks/class_arena.py --quick    two regimes, one seed: a minute
 
 Truth is known and never used, neither in training nor in choosing anything, except by the ceiling

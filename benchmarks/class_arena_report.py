@@ -56,10 +56,15 @@ def seeds_of(table: pd.DataFrame) -> str:
 
 def margins(table: pd.DataFrame) -> pd.DataFrame:
     """Compare the default with the best baseline and with the ceiling, by means over seeds."""
-    means = wide(table, "accuracy").groupby(CELL, sort=False).mean()
+    every = wide(table, "accuracy")
+    # Seeds on which the default has not been run yet would only move the baselines.
+    every = every[every["auto"].notna()]
+    means = every.groupby(CELL, sort=False).mean()
     known = [name for name in BASELINES if name in means]
     return pd.DataFrame(
         {
+            "seeds": every.groupby(CELL, sort=False).size(),
+            "auto": means["auto"].round(1),
             "best baseline": means[known].idxmax(axis=1),
             "above it": (means["auto"] - means[known].max(axis=1)).round(1),
             "below the ceiling": (means["truth"] - means["auto"]).round(1),
@@ -82,9 +87,11 @@ def wide(table: pd.DataFrame, value: str) -> pd.DataFrame:
 
 def fused(table: pd.DataFrame) -> pd.DataFrame:
     """Compare fused labels, by means over seeds."""
-    without = table[table["method"] == "fusions"].groupby(CELL, sort=False)[list(FUSIONS)].mean()
-    with_network = table[table["method"] == "auto"].groupby(CELL, sort=False)["learned"].mean()
-    both = (100 * without.assign(learned=with_network)).round(1)
+    key = [*CELL, "seed"]
+    without = table[table["method"] == "fusions"].set_index(key)[list(FUSIONS)]
+    learned = table[table["method"] == "auto"].set_index(key)["learned"]
+    beside = without.assign(learned=learned).dropna()
+    both = (100 * beside.groupby(CELL, sort=False).mean()).round(1)
     return both.assign(above=(both["learned"] - both[list(FUSIONS)].max(axis=1)).round(1))
 
 
@@ -96,7 +103,7 @@ def times(table: pd.DataFrame) -> pd.DataFrame:
 
 def failures(table: pd.DataFrame) -> pd.DataFrame:
     """Return every run but the ceiling's, with whether it failed and what it says of itself."""
-    runs = table[~table["method"].isin(["fusions", "truth"])].copy()
+    runs = table[~table["method"].isin(["fusions", "truth"]) & table["trust"].notna()].copy()
     accuracy = wide(table[table["method"] != "fusions"], "accuracy") / 100
     beside = accuracy.reindex(pd.MultiIndex.from_frame(runs[[*CELL, "seed"]]))
     below_vote = beside["majority"].to_numpy() - runs["accuracy"].to_numpy()

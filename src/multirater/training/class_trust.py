@@ -96,11 +96,11 @@ def lesson_of(
 
 
 def _right(truth: Shares, alone: Shares, labels: ClassLabels, fused: str | None) -> float:
-    """Return the share of right ones among the labels, or the fused labels, that were learned."""
-    if fused is None:
-        given = labels.answers
-        return float(truth[given.case, given.label].mean())
-    target = labels.votes if fused == "majority-vote" else alone
+    """Return the share of right ones among the labels that were learned.
+
+    A network that learns all labels of a case as they are learns their vote.
+    """
+    target = labels.votes if fused in (None, "majority-vote") else alone
     return float(truth[np.arange(len(truth)), target.argmax(1)].mean())
 
 
