@@ -65,7 +65,7 @@ class Ballots:
             score[given] += counts[:, own[given]].T
         highest = labels.max(0)
         lowest = np.where(labels == MISSING, np.iinfo(labels.dtype).max, labels).min(0)
-        return np.where(lowest == highest, highest, score.argmax(1))
+        return np.asarray(np.where(lowest == highest, highest, score.argmax(1)))
 
 
 def choose_ballots(

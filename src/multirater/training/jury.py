@@ -36,6 +36,7 @@ ways fail, with figures: docs/decisions/0004-whom-to-follow.md.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import lightning
@@ -59,7 +60,7 @@ AS_GOOD = 0.02
 _WEIGHINGS = 4
 _CASES, _CASES_PER_RATER = 100, 8
 _PIXELS_PER_CASE = 4096
-_NUMBERS = 4_000_000
+_NUMBERS = 2_000_000
 """Most predicted probabilities kept at a time, over raters, pixels and classes."""
 
 
@@ -121,15 +122,14 @@ class WeighRaters(Callback):
         held_out = None if data.held_out is None else look(data.held_out)
         found = weigh(look(data.training), held_out)
         network.train(was_training)
+        take = partial(torch.as_tensor, dtype=torch.float32, device=module.device)
         ballots = found.ballots
         network.take_weights(
-            *(
-                _on(each, module.device)
-                for each in (found.weight, found.predictable, found.confusion, found.locality)
-            ),
-            ballots=None
-            if ballots is None
-            else (_on(ballots.counts, module.device), _on(ballots.prior, module.device)),
+            take(found.weight),
+            take(found.predictable),
+            take(found.confusion),
+            take(found.locality),
+            None if ballots is None else (take(ballots.counts), take(ballots.prior)),
         )
 
     def state_dict(self) -> dict[str, Any]:
@@ -145,10 +145,6 @@ def _is_time(module: RaterModule) -> bool:
     """Whether raters are weighed before this epoch: first after step 1, and `_WEIGHINGS` times."""
     epoch, lasts = module.current_epoch - module.warmup_epochs, module.schedule[-1]
     return epoch >= 0 and epoch % max(1, -(-lasts // _WEIGHINGS)) == 0
-
-
-def _on(array: Any, device: torch.device) -> Tensor:
-    return torch.as_tensor(array, dtype=torch.float32, device=device)
 
 
 class PixelReader:
