@@ -28,8 +28,9 @@ FEWEST_LABELS = 3
 
 _LEAST_WEIGHT = 1e-3
 
-_TRUTH_COUNTS = 2.0
-"""How much the truth's loss counts beside that of the raters."""
+_TRUTH_COUNTS, _SETTLED_COUNTS = 2.0, 8.0
+"""How much the truth's loss counts beside that of the raters: by a verdict that rests on their heads,
+which have to go on learning, and by labels that settle a case alone."""
 
 
 class JuryNetwork(TruthNetwork):
@@ -108,7 +109,8 @@ class JuryNetwork(TruthNetwork):
             truth = plain_nll(self.log_truth(features), verdict, class_weight)
         else:
             truth = plain_nll(self.log_truth(features.detach()), labels, class_weight)
-        return RaterLoss(nll, nll.new_zeros(()), _TRUTH_COUNTS * truth)
+        counts = _SETTLED_COUNTS if self._is_settled(labelled.raters) else _TRUTH_COUNTS
+        return RaterLoss(nll, nll.new_zeros(()), counts * truth)
 
     @torch.no_grad()
     def verdict(self, features: Tensor, labels: Tensor, raters: Sequence[int]) -> Tensor:
@@ -119,9 +121,12 @@ class JuryNetwork(TruthNetwork):
             labels: (B, R, *space), -1 where missing.
             raters: positions of those who gave them.
         """
-        if bool(self.has_ballots) and len(raters) >= FEWEST_LABELS:
+        if self._is_settled(raters):
             return self._by_ballots(labels, raters)
         return self._by_jury(features, labels, raters)
+
+    def _is_settled(self, raters: Sequence[int]) -> bool:
+        return bool(self.has_ballots) and len(raters) >= FEWEST_LABELS
 
     def _by_ballots(self, labels: Tensor, raters: Sequence[int]) -> Tensor:
         """Settle cases by their labels alone; what all agree on stands."""

@@ -19,7 +19,8 @@ The recipe, all of it:
       of the *others*, and of the weight of those others who say the same. Three rounds and no more:
       until convergence such weights can run off to one party.
 3. For two thirds of the epochs more, with a learning rate that rises and falls anew, the truth
-   head learns the verdict on all images while the heads go on learning, with half the say.
+   head learns the verdict on all images while the heads go on learning, with half the say, or an
+   eighth where labels settle the cases.
    a. Where a case has three labels or more, these settle it, by the ballots whose outcome follows
       from the image best (`multirater.training.ballots`): plain votes, votes by weight, or STAPLE
       on the disputed pixels of all cases.
