@@ -65,7 +65,8 @@ def test_few_cases_make_few_steps_and_long_training_many():
 
 def test_margins_compare_with_the_best_baseline_and_the_ceiling():
     rows = [
-        {"regime": "five", "supply": supply, "seed": 0, "method": method, "Dice": dice}
+        {"form": "", "regime": "five", "supply": supply, "seed": 0}
+        | {"method": method, "Dice": dice}
         for supply, method, dice in (
             ("one", "truth", 0.99),
             ("one", "mode", 0.90),

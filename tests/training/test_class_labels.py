@@ -13,7 +13,7 @@ from multirater.errors import InputError
 from multirater.evaluation import evaluate
 from multirater.io import dataset_from_arrays, read_dataset, write_dataset
 from multirater.simulate import pairwise_flipper_cm, simulate_class_labels
-from multirater.training import Predictor, TrainConfig, predict, train
+from multirater.training import Predictor, TrainConfig, predict, read_run, train
 from multirater.training.class_evidence import class_evidence
 from multirater.training.config import settled
 from multirater.training.data import split_cases
@@ -261,20 +261,18 @@ def test_held_out_cases_without_truth_do_not_choose_the_epoch(tmp_path):
     assert curves["val_nll"].isna().all() or (curves["val_nll"] > 0).all()
 
 
-def test_images_of_many_sizes_are_refused_by_name(tmp_path):
+def test_images_of_many_sizes_are_brought_to_one(tmp_path):
     sizes = [(6, 6), (6, 6), (7, 6)]
     images = [np.zeros((1, *size), dtype=np.float32) for size in sizes]
     data = dataset_from_arrays(np.zeros((3, 2), dtype=int), images=images, cases=["a", "b", "c"])
-    with pytest.raises(InputError, match="image has size 7 x 6") as caught:
-        train(data, tmp_path / "run", config())
-    assert "case c" in str(caught.value)
-    assert "resizing" in str(caught.value)
+    train(data, tmp_path / "run", TrainConfig(epochs=1, validation=0.0))
+    assert read_run(tmp_path / "run")[1].space == (6, 6)
 
 
-def test_an_image_of_another_size_is_refused_in_prediction(learned):
+def test_an_image_of_another_size_is_brought_to_that_of_training(learned):
     _, run = learned
-    with pytest.raises(InputError, match="image has size 9 x 6"):
-        Predictor(run)(np.zeros((1, 9, 6)))
+    predicted = Predictor(run)(np.zeros((1, 9, 6), dtype=np.float32))
+    assert predicted.probability.sum() == pytest.approx(1, abs=1e-4)
 
 
 def test_pixel_matrices_are_refused(tmp_path):

@@ -29,8 +29,8 @@ FEWEST_LABELS = 3
 _LEAST_WEIGHT = 1e-3
 
 _TRUTH_COUNTS, _SETTLED_COUNTS = 2.0, 8.0
-"""How much the truth's loss counts beside that of the raters: by a verdict that rests on their heads,
-which have to go on learning, and by labels that settle a case alone."""
+"""How much the truth's loss counts beside that of the raters: by a verdict that rests on their
+heads, which have to go on learning, and by labels that settle a case alone."""
 
 
 class JuryNetwork(TruthNetwork):
