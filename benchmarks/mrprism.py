@@ -183,7 +183,9 @@ def prediction_scores(predictor: Predictor, tested: Dataset) -> dict[str, Any]:
     """Soft Dice after each recurrence, and Dice with every rater; means over the cases."""
     soft, hard = [], []
     for case in tested:
-        steps = predictor.recurrences(read_image(case))
+        image = case.read_image()
+        assert image is not None
+        steps = predictor.recurrences(image)
         wanted = wanted_of(case)
         soft.append([soft_dice_score(wanted, step[1]) for step in steps])
         labels = [step.argmax(0) for step in steps]

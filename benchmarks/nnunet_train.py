@@ -10,27 +10,12 @@ figures are printed as JSON.
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import resource
-import sys
 import time
 from pathlib import Path
-
-ROOT = Path(sys.argv[1])
-for name, folder in (("raw", "raw"), ("preprocessed", "preprocessed"), ("results", "results")):
-    os.environ[f"nnUNet_{name}"] = str(ROOT / folder)
-os.environ |= {"nnUNet_n_proc_DA": "1", "nnUNet_compile": "f"}
-
-import numpy as np  # noqa: E402
-import torch  # noqa: E402
-from nnunetv2.experiment_planning.plan_and_preprocess_api import (  # noqa: E402
-    extract_fingerprints,
-    plan_experiments,
-    preprocess,
-)
-from nnunetv2.inference.predict_from_raw_data import nnUNetPredictor  # noqa: E402
-from nnunetv2.training.nnUNetTrainer.nnUNetTrainer import nnUNetTrainer  # noqa: E402
 
 EPOCHS = 10
 
@@ -45,7 +30,30 @@ def cpu_seconds() -> float:
 
 def main() -> None:
     """Plan, preprocess, train, predict."""
-    configuration, minutes, seed = sys.argv[2], float(sys.argv[3]), int(sys.argv[4])
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("root", type=Path)
+    parser.add_argument("configuration")
+    parser.add_argument("minutes", type=float)
+    parser.add_argument("seed", type=int)
+    given = parser.parse_args()
+    run(given.root, given.configuration, given.minutes, given.seed)
+
+
+def run(root: Path, configuration: str, minutes: float, seed: int) -> None:
+    """Do all of it; nnU-Net reads its folders from the environment when it is imported."""
+    for name in ("raw", "preprocessed", "results"):
+        os.environ[f"nnUNet_{name}"] = str(root / name)
+    os.environ |= {"nnUNet_n_proc_DA": "1", "nnUNet_compile": "f"}
+    import numpy as np
+    import torch
+    from nnunetv2.experiment_planning.plan_and_preprocess_api import (
+        extract_fingerprints,
+        plan_experiments,
+        preprocess,
+    )
+    from nnunetv2.inference.predict_from_raw_data import nnUNetPredictor
+    from nnunetv2.training.nnUNetTrainer.nnUNetTrainer import nnUNetTrainer
+
     torch.manual_seed(seed)
     np.random.seed(seed)  # noqa: NPY002
     torch.set_num_threads(1)
@@ -53,7 +61,7 @@ def main() -> None:
     plans = plan_experiments([1])
     preprocess([1], configurations=[configuration], num_processes=[1])
     name = plans if isinstance(plans, str) else "nnUNetPlans"
-    folder = ROOT / "preprocessed" / "Dataset001_study"
+    folder = root / "preprocessed" / "Dataset001_study"
     read = [json.loads((folder / f"{each}.json").read_text()) for each in (name, "dataset")]
     read[0]["continue_training"] = False
     trainer = nnUNetTrainer(read[0], configuration, "all", read[1], device=torch.device("cpu"))
@@ -74,11 +82,11 @@ def main() -> None:
     trainer.run_training()
     used = cpu_seconds() - started
     predictor = nnUNetPredictor(device=torch.device("cpu"), perform_everything_on_device=False)
-    trained = ROOT / "results" / "Dataset001_study" / f"nnUNetTrainer__{name}__{configuration}"
+    trained = root / "results" / "Dataset001_study" / f"nnUNetTrainer__{name}__{configuration}"
     predictor.initialize_from_trained_model_folder(str(trained), ("all",), "checkpoint_final.pth")
     began = time.process_time()
     predictor.predict_from_files_sequential(
-        str(ROOT / "raw" / "Dataset001_study" / "imagesTs"), str(ROOT / "predicted"), overwrite=True
+        str(root / "raw" / "Dataset001_study" / "imagesTs"), str(root / "predicted"), overwrite=True
     )
     print(
         json.dumps(

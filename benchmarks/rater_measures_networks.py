@@ -91,10 +91,11 @@ def write_report(records: Sequence[Record], n_jobs: int, _: object) -> Path:
     return path
 
 
+def main() -> None:
+    """Run what is missing and write the tables."""
+    arguments = grid_arguments("Quality of raters by networks.", "rater_measures_networks")
+    run_and_report(work, all_jobs(), arguments, write_report)
+
+
 if __name__ == "__main__":
-    run_and_report(
-        work,
-        all_jobs(),
-        grid_arguments("Quality of raters by networks.", "rater_measures_networks"),
-        write_report,
-    )
+    main()

@@ -185,6 +185,8 @@ class RaterClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         config = TrainConfig(**{**given, **(self.settings or {})})
         train(dataset, folder, config)
         self._predictor = Predictor(folder)
+        # In double precision an item's probability does not depend on its batch.
+        self._predictor.network.double()
         self.raters_ = pd.read_csv(folder / "raters.csv", index_col="rater")
         self.trust_ = json.loads((folder / "trust.json").read_text(encoding="utf-8"))
         self.curves_ = pd.read_csv(folder / "curves.csv", index_col="epoch")

@@ -294,7 +294,7 @@ class Predictor:
 
     def _run(self, network: _Images, images: NDArray[np.float32]) -> NDArray[np.float32]:
         """Run a network that gives channels on images (B, channels, *space)."""
-        batch = torch.from_numpy(images)
+        batch = torch.from_numpy(images).to(next(self.network.parameters()).dtype)
         with torch.inference_mode():
             if self.data.kind == "classes":
                 output = network(batch)
