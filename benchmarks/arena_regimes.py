@@ -222,6 +222,14 @@ def always(*raters: Draw) -> Callable[[int], Sequence[Draw]]:
 
 FIVE = always(*(mask(kind) for kind in ("good", "over", "under", "wrong", "blank")))  # type: ignore[arg-type]
 
+OF_THREE_CLASSES = always(
+    several(("good", 1), ("good", 2), ("good", 3)),
+    confusing({(1, 2): 0.7, (2, 1): 0.7}),
+    several(("over", 1), ("under", 3)),
+    several(("wrong", 2), ("over", 3)),
+    confusing({(3, 0): 1.0, (2, 3): 0.5}),
+)
+
 REGIMES = {
     "five": Regime(digits, FIVE),
     "biased": Regime(
@@ -232,17 +240,7 @@ REGIMES = {
         digits, always(mask("good"), mask("over", 2), mask("under", 2), other, noise(0.3))
     ),
     "spammers": Regime(digits, always(mask("good"), mask("good"), other, other, anything)),
-    "multi-class": Regime(
-        tiles,
-        always(
-            several(("good", 1), ("good", 2), ("good", 3)),
-            confusing({(1, 2): 0.7, (2, 1): 0.7}),
-            several(("over", 1), ("under", 3)),
-            several(("wrong", 2), ("over", 3)),
-            confusing({(3, 0): 1.0, (2, 3): 0.5}),
-        ),
-        n_classes=4,
-    ),
+    "multi-class": Regime(tiles, OF_THREE_CLASSES, n_classes=4),
     "many, sparse": Regime(digits, crowd, most=3),
     "clean": Regime(digits, always(*[mask("good", 0.5)] * 5)),
     "real texture": Regime(blobs, FIVE),

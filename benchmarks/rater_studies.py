@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from arena_regimes import Draw, anything, confusing, digits, mask, noise, other, several, tiles
+from arena_regimes import OF_THREE_CLASSES, Draw, anything, digits, mask, noise, other, tiles
 from multirater.simulate import hammer_spammer_cm, pairwise_flipper_cm
 from multirater.types import MISSING
 
@@ -216,17 +216,7 @@ DRAWINGS = {
     "half labelled": Drawings(SMALL, lambda seed: mixed(seed, 8), most=4),
     "two": Drawings(SMALL, always(GOOD, mask("over", 0.6))),
     "all alike": Drawings(LARGE, always(*[mask("good", 3)] * 5)),
-    "three classes": Drawings(
-        classes_of_digits,
-        always(
-            several(("good", 1), ("good", 2), ("good", 3)),
-            confusing({(1, 2): 0.7, (2, 1): 0.7}),
-            several(("over", 1), ("under", 3)),
-            several(("wrong", 2), ("over", 3)),
-            confusing({(3, 0): 1.0, (2, 3): 0.5}),
-        ),
-        n_classes=4,
-    ),
+    "three classes": Drawings(classes_of_digits, OF_THREE_CLASSES, n_classes=4),
 }
 
 
