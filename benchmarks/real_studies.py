@@ -31,8 +31,8 @@ import pandas as pd
 
 from grid import RESULTS, Job, as_table, markdown, mean_std, records_of, run_grid, what_was_run
 from multirater import fuse
-from multirater.io.formats import read_image, write_image
-from multirater.io.labels import write_label
+from multirater.io.formats.images import read_image, write_image
+from multirater.io.formats.labels import write_label
 from multirater.metrics import dice_score
 from multirater.types import Case, Dataset, Image, LabelMap
 from real_studies_data import N_FOLDS, STUDIES, study

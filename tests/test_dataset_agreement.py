@@ -94,7 +94,7 @@ def test_a_single_rater_is_refused():
 
 
 def test_chase_observers_agree_as_published(shared_data, tmp_path):
-    from multirater.io.import_files import import_files
+    from multirater.io.importers.files import import_files
 
     manifest = import_files(
         shared_data / "chase_db1", tmp_path, image="{case}.jpg", label="{case}_{rater}HO.png"

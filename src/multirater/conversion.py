@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from multirater.errors import Fault, InputError
-from multirater.io.dataset import read_dataset
 from multirater.io.folders import is_folder_layout
-from multirater.io.formats import read_image, write_image
-from multirater.io.labels import read_label
-from multirater.io.manifest import FILE_NAME
-from multirater.io.suffixes import suffix_of
+from multirater.io.formats.images import read_image, write_image
+from multirater.io.formats.labels import read_label
+from multirater.io.formats.suffixes import suffix_of
+from multirater.io.read import read_dataset
+from multirater.io.tables.manifest import FILE_NAME
 from multirater.io.write import as_numbers, write_dataset
 from multirater.rater_choice import choose_raters
 from multirater.types import Classes
@@ -79,7 +79,7 @@ def _require_used(option: str, value: object, is_used: bool, what_for: str, orig
 
 
 def _to_dicom_seg(origin: Path, target: Path, like: str | Path | None, *, overwrite: bool) -> None:
-    from multirater.io.dicom_seg import write_dicom_seg
+    from multirater.io.formats.dicom_seg import write_dicom_seg
 
     label = read_label(origin)
     write_dicom_seg(

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from multirater.fuse.quality import quality_of_study
-from multirater.io.grid import is_default
+from multirater.fusion.study_quality import quality_of_study
+from multirater.io.formats.grid import is_default
 from multirater.io.survey import CaseSurvey, Survey, survey
 from multirater.sanity import study_findings
 from multirater.sanity.facts import class_counts

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from multirater.io.grid import size_unit
+from multirater.io.formats.grid import size_unit
 from multirater.io.survey import Survey
 from multirater.metrics.bland_altman import bland_altman
 from multirater.sanity.facts import class_counts

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from multirater.errors import Fault, InputError, MultiraterWarning
-from multirater.fuse.dataset import fuse_dataset
+from multirater.fusion.fused_dataset import fuse_dataset
 from multirater.io import read_dataset, write_dataset
 from multirater.metrics import case_interval, dice_score
 from multirater.progress import say

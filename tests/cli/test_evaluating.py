@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from multirater.cli import evaluating
 from multirater.cli.verb import verb
 from multirater.evaluation.scoring import evaluate
-from multirater.fuse.dataset import fuse_dataset
+from multirater.fusion.fused_dataset import fuse_dataset
 from multirater.io import read_dataset
 
 

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from multirater import progress
 from multirater.cli import recipes
 from multirater.cli.verb import verb
-from multirater.io import recipes as importers
+from multirater.io.importers import recipes as importers
 
 NAMES = (
     "mnist",

@@ -10,7 +10,7 @@ from multirater import metrics
 from multirater.errors import InputError
 from multirater.evaluation.scoring import evaluate
 from multirater.io import dataset_from_arrays, write_image, write_label
-from multirater.io.manifest import Row, write_rows
+from multirater.io.tables.manifest import Row, write_rows
 from multirater.samples import digits_dataset
 from multirater.simulate import simulate_dataset, true_confusion
 from multirater.types import Geometry, Image, LabelMap

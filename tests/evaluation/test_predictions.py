@@ -9,7 +9,7 @@ import pytest
 from multirater.errors import InputError
 from multirater.evaluation.predictions import open_predictions
 from multirater.io import dataset_from_arrays, read_dataset, write_dataset, write_image, write_label
-from multirater.io.manifest import Row, write_rows
+from multirater.io.tables.manifest import Row, write_rows
 from multirater.types import Classes, Geometry, Image, LabelClass, LabelMap
 
 GRID = Geometry.default(2)

@@ -12,7 +12,7 @@ from multirater import metrics
 from multirater.cli.tables import plain
 from multirater.errors import InputError, MultiraterWarning
 from multirater.evaluation.scoring import evaluate, evaluate_many
-from multirater.fuse.dataset import fuse_dataset
+from multirater.fusion.fused_dataset import fuse_dataset
 from multirater.io import dataset_from_arrays, read_dataset
 from multirater.simulate import mean_confusion
 from multirater.types import Classes, LabelClass

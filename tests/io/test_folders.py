@@ -7,7 +7,7 @@ import pytest
 
 from multirater.errors import InputError
 from multirater.io.folders import discover_rows, is_folder_layout
-from multirater.io.manifest import Row
+from multirater.io.tables.manifest import Row
 
 
 def touch(root, *names):

@@ -12,7 +12,7 @@ from PIL import Image as Pillow
 
 from multirater.errors import Fault, InputError
 from multirater.io import dataset_from_arrays, read_dataset, survey, write_dataset
-from multirater.io.formats import WRITABLE, read_image
+from multirater.io.formats.images import WRITABLE, read_image
 from multirater.types import (
     MISSING,
     Case,

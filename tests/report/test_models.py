@@ -5,7 +5,7 @@ import pytest
 
 from multirater import read_dataset
 from multirater.evaluation import evaluate
-from multirater.fuse.dataset import fuse_dataset
+from multirater.fusion.fused_dataset import fuse_dataset
 from multirater.report.models import columns_of, measure_results
 from multirater.report.subject import read_subject
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from multirater import dataset_from_arrays, info, read_dataset, write_dataset
-from multirater.fuse.dataset import fuse_dataset
+from multirater.fusion.fused_dataset import fuse_dataset
 from multirater.report.contents import gather
 from multirater.report.page import as_json
 from multirater.report.report import make_page

@@ -4,7 +4,7 @@ import pytest
 
 from multirater import read_dataset
 from multirater.errors import InputError
-from multirater.fuse.dataset import fuse_dataset
+from multirater.fusion.fused_dataset import fuse_dataset
 from multirater.report import write_report
 
 

@@ -5,8 +5,8 @@ import pytest
 
 from multirater import read_dataset
 from multirater.errors import InputError
-from multirater.fuse.answer_table import fuse_table
-from multirater.fuse.dataset import fuse_dataset
+from multirater.fusion.answer_table import fuse_table
+from multirater.fusion.fused_dataset import fuse_dataset
 from multirater.io.origin import write_origin
 from multirater.report.subject import kind_at, read_subject
 

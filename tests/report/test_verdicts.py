@@ -1,7 +1,7 @@
 import pytest
 
 from multirater import read_dataset
-from multirater.fuse.dataset import fuse_dataset
+from multirater.fusion.fused_dataset import fuse_dataset
 from multirater.report import write_report
 from multirater.report.contents import gather
 from multirater.report.raters import Figure

@@ -69,8 +69,8 @@ def fuse(
     json: Json = False,
 ) -> None:
     """Fuse the labels of every case into one, and describe each rater."""
-    from multirater.fuse.answer_table import fuse_table, is_answer_table
-    from multirater.fuse.dataset import fuse_dataset
+    from multirater.fusion.answer_table import fuse_table, is_answer_table
+    from multirater.fusion.fused_dataset import fuse_dataset
     from multirater.progress import say
 
     options: dict[str, Any] = {}

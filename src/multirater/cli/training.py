@@ -390,8 +390,8 @@ def _confidences(pairs: list[str]) -> dict[str, float]:
 def _images(path: Path, split: str) -> Dataset:
     """Open a data set, or images without any table."""
     import multirater
-    from multirater.io.formats import is_image_file, suffix_of
-    from multirater.io.manifest import FILE_NAME
+    from multirater.io.formats.images import is_image_file, suffix_of
+    from multirater.io.tables.manifest import FILE_NAME
 
     is_table = path.suffix == ".csv" or (path / FILE_NAME).is_file() or (path / "images").is_dir()
     if is_table or not path.exists():

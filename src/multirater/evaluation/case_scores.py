@@ -16,7 +16,7 @@ from multirater.evaluation.consensus import consensus_level
 from multirater.evaluation.predictions import PredictedCase
 from multirater.evaluation.soft_scores import soft_scores
 from multirater.fuse import majority_vote
-from multirater.io.grid import is_default, size_text, size_unit
+from multirater.io.formats.grid import is_default, size_text, size_unit
 from multirater.metrics import confusion_counts, confusion_rms_error, energy_distance
 from multirater.metrics.calibration import log_loss_error
 from multirater.metrics.overlap import Overlap, mean_iou_of_counts, overlap_of_counts

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
 from multirater.io import read_dataset, read_image, read_label
-from multirater.io.formats import image_shape
+from multirater.io.formats.images import image_shape
+from multirater.io.formats.suffixes import READABLE, suffix_of
 from multirater.io.naming import file_names
-from multirater.io.suffixes import READABLE, suffix_of
 from multirater.types import MISSING, Case, Classes, Dataset, LabelMap, Source
 
 DatasetLike: TypeAlias = Dataset | str | Path

@@ -25,7 +25,6 @@ from multirater.fuse.dawid_skene import FreeMatrices
 from multirater.fuse.em import Stopping, run_em
 from multirater.fuse.left_out import alike_without, left_out_vote
 from multirater.fuse.weighted_vote import vote_weights
-from multirater.io.survey import Survey
 from multirater.metrics import confusion_counts
 from multirater.metrics.overlap import overlap_of_counts
 from multirater.types import MISSING
@@ -119,24 +118,6 @@ def quality_of_class_labels(answers: Answers, raters: Sequence[Hashable]) -> pd.
         stopping=Stopping(200, 1e-7),
     )
     return quality_of_answers(*alike_without(answers, fit.posterior, fit.cm), raters)
-
-
-def quality_of_study(found: Survey, *, seed: int = 0) -> pd.DataFrame:
-    """Return the quality of each rater of a data set, as every result made of it says.
-
-    Args:
-        found: the data set, surveyed.
-        seed: of the draws behind intervals.
-
-    Returns:
-        One row per rater, in the order of the data set, with `COLUMNS`.
-    """
-    raters, n_classes = found.dataset.raters, len(found.classes)
-    cases = [(case.rows, case.counts) for case in found.cases if len(case.rows)]
-    if found.dataset.kind == "masks":
-        return quality_of_drawings(cases, raters, n_classes, seed=seed)
-    rows = np.concatenate([each for each, _ in cases])
-    return quality_of_class_labels(answers_from_rows(rows, np.ones(len(rows)), n_classes), raters)
 
 
 def quality_of_cases(

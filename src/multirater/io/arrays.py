@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
-from multirater.io.axes import channels_first
-from multirater.io.grid import size_text
+from multirater.io.formats.axes import channels_first
+from multirater.io.formats.grid import size_text
 from multirater.types import (
     MISSING,
     Case,

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from multirater.errors import Fault, InputError
-from multirater.io.suffixes import suffix_of
+from multirater.io.formats.suffixes import suffix_of
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS}

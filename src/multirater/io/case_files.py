@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from multirater.errors import Fault, InputError
-from multirater.io.grid import is_default, size_text
+from multirater.io.formats.grid import is_default, size_text
 from multirater.types import Case, Drawing, Geometry, Image, LabelMap
 
 T = TypeVar("T")

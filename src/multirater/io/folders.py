@@ -10,8 +10,8 @@ import os
 from pathlib import Path
 
 from multirater.errors import Fault, InputError
-from multirater.io.formats import READABLE, is_image_file, suffix_of
-from multirater.io.manifest import Row
+from multirater.io.formats.images import READABLE, is_image_file, suffix_of
+from multirater.io.tables.manifest import Row
 
 _OTHER_PICTURES = {".bmp", ".gif", ".hdr", ".img", ".jp2", ".mgz", ".mnc", ".pgm", ".svs", ".webp"}
 """Files that are surely meant to be read and cannot be; others (notes, Thumbs.db) are passed by."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from shutil import rmtree
 
 from multirater.errors import Fault, InputError
-from multirater.io import classes, manifest
+from multirater.io.tables import classes, manifest
 
 _MADE_BY_US = {
     manifest.FILE_NAME,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from multirater.errors import Fault, InputError
 from multirater.io.case_files import CaseFiles, read_case_files
 from multirater.io.drawn_facts import DrawnFacts, drawn_facts
-from multirater.io.label_values import CHANNELS, CHANNELS_WITHOUT_BACKGROUND, FOREGROUND
+from multirater.io.formats.label_values import CHANNELS, CHANNELS_WITHOUT_BACKGROUND, FOREGROUND
 from multirater.parallel import map_parallel
 from multirater.patterns import encode_patterns
 from multirater.types import MISSING, Case, Classes, Dataset, Geometry, LabelMap

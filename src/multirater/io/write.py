@@ -11,17 +11,17 @@ from typing import Literal
 import numpy as np
 
 from multirater.errors import Fault, InputError
-from multirater.io import manifest
 from multirater.io.case_files import CaseFiles, read_case_files
-from multirater.io.dataset_tables import write_dataset_tables
-from multirater.io.formats import write_image
-from multirater.io.grid import is_default
-from multirater.io.labels import write_label
-from multirater.io.manifest import Row
+from multirater.io.formats.grid import is_default
+from multirater.io.formats.images import write_image
+from multirater.io.formats.labels import write_label
+from multirater.io.formats.suffixes import WRITABLE, suffix_of
 from multirater.io.naming import file_names
 from multirater.io.new_folder import new_folder
-from multirater.io.rater_info import write_rater_info
-from multirater.io.suffixes import WRITABLE, suffix_of
+from multirater.io.tables import manifest
+from multirater.io.tables.dataset_tables import write_dataset_tables
+from multirater.io.tables.manifest import Row
+from multirater.io.tables.rater_info import write_rater_info
 from multirater.progress import track
 from multirater.types import MISSING, Case, Classes, Dataset, Image, LabelClass, LabelMap
 

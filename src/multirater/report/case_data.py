@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from multirater.evaluation.predictions import PredictedCase, Predictions, open_predictions
 from multirater.io import read_image
-from multirater.io.suffixes import suffix_of
+from multirater.io.formats.suffixes import suffix_of
 from multirater.patterns import encode_patterns
 from multirater.report.layers import Layer, layers_of
 from multirater.report.pictures import as_shades, encode_picture

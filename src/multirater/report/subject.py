@@ -15,10 +15,10 @@ from typing import Any, Literal
 import pandas as pd
 
 from multirater.errors import Fault, InputError
-from multirater.fuse.answer_table import is_answer_table, read_answers, read_fused_answers
+from multirater.fusion.answer_table import is_answer_table, read_answers, read_fused_answers
 from multirater.io import read_dataset
-from multirater.io.manifest import FILE_NAME as MANIFEST
 from multirater.io.origin import read_origin
+from multirater.io.tables.manifest import FILE_NAME as MANIFEST
 from multirater.rater_choice import choose_raters
 from multirater.types import Dataset
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multirater.errors import InputError
-from multirater.io.grid import is_default
+from multirater.io.formats.grid import is_default
 from multirater.io.survey import CaseSurvey, Survey
 from multirater.metrics import confusion_counts, outline_offsets, pairwise_scores, percent_agreement
 from multirater.metrics.overlap import overlap_of_counts

@@ -20,13 +20,6 @@ from multirater.simulate.coarse import (
     simulate_coarse,
 )
 from multirater.simulate.confusion import mean_confusion, true_confusion
-from multirater.simulate.dataset import (
-    FIVE,
-    SimulatedRater,
-    parse_rater,
-    rater_cm,
-    simulate_dataset,
-)
 from multirater.simulate.fractures import Cut
 from multirater.simulate.masks import (
     MASK_KINDS,
@@ -35,6 +28,13 @@ from multirater.simulate.masks import (
     apply_mask_error,
     draw_mask_error,
     simulate_mask,
+)
+from multirater.simulate.simulated_dataset import (
+    FIVE,
+    SimulatedRater,
+    parse_rater,
+    rater_cm,
+    simulate_dataset,
 )
 from multirater.simulate.strength import mean_rater_dice, strength_for_dice
 from multirater.simulate.supply import label_supply

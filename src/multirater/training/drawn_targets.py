@@ -11,8 +11,8 @@ from dataclasses import replace
 from functools import partial
 
 from multirater.errors import Fault, InputError
-from multirater.fuse.drawing_masks import MASKS_OF_SEEDS, USE_NEGATIVE, seeds_of
 from multirater.nn.coarse import Kind
+from multirater.training.drawing_masks import MASKS_OF_SEEDS, USE_NEGATIVE, seeds_of
 from multirater.training.targets import Prepare
 from multirater.types import Case, Classes, Dataset, Drawing, DrawingKind, LabelMap, Source
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
 from multirater.io.survey import CaseSurvey, Survey
-from multirater.io.table_check import Kind
+from multirater.io.tables.table_check import Kind
 from multirater.progress import track
 from multirater.types import MISSING, Case, Dataset
 

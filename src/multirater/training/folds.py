@@ -12,9 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 from shutil import rmtree
 
-from multirater.io.dataset_tables import write_dataset_tables
-from multirater.io.manifest import FILE_NAME as MANIFEST
-from multirater.io.manifest import read_rows
+from multirater.io.tables.dataset_tables import write_dataset_tables
+from multirater.io.tables.manifest import FILE_NAME as MANIFEST
+from multirater.io.tables.manifest import read_rows
 from multirater.progress import say
 from multirater.training.config import TrainConfig
 from multirater.training.data import split_cases

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import partial
 
 from multirater.errors import Fault, InputError
-from multirater.fuse.drawing_masks import MASKS_OF_SEEDS
 from multirater.nn.agg_net import AggregationNetwork
 from multirater.nn.crowd_layer import CrowdLayerNetwork
 from multirater.nn.em import EMNetwork, GeneralizedEM, ModelBootstrappedEM
@@ -22,6 +21,7 @@ from multirater.nn.prism.options import PrismOptions
 from multirater.nn.weighted_doctors import WeightedDoctorNet
 from multirater.training import class_auto, jury, networks
 from multirater.training.config import TrainConfig
+from multirater.training.drawing_masks import MASKS_OF_SEEDS
 from multirater.training.drawn_targets import as_drawn, mask_of_drawings
 from multirater.training.em import first_count
 from multirater.training.networks import Build

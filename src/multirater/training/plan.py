@@ -13,7 +13,7 @@ from math import ceil, prod
 from typing import Any, Literal
 
 from multirater.errors import Fault, InputError
-from multirater.io.grid import size_text
+from multirater.io.formats.grid import size_text
 from multirater.training.budget import GB, USUAL_MEMORY, amount
 from multirater.training.fingerprint import Fingerprint
 from multirater.training.normalisation import OWN, Normalisation

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from multirater.errors import Fault, InputError
-from multirater.io.grid import size_text
+from multirater.io.formats.grid import size_text
 from multirater.io.survey import Survey, survey
 from multirater.training.budget import memory_bytes, usual_budget
 from multirater.training.fingerprint import fingerprint, identity_of

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
-from multirater.fuse.case import FusedCase
-from multirater.fuse.class_dataset import FusedClasses
-from multirater.fuse.dataset import fuse_dataset
-from multirater.fuse.folder import FusedDataset
 from multirater.fuse.spatial_staple import expected_confusions
+from multirater.fusion.case import FusedCase
+from multirater.fusion.class_dataset import FusedClasses
+from multirater.fusion.folder import FusedDataset
+from multirater.fusion.fused_dataset import fuse_dataset
 from multirater.io.survey import Survey
 from multirater.training.class_evidence import truth_of
 from multirater.training.predictor import Predictor

@@ -10,7 +10,7 @@ OUT/manifest.csv             OUT is a data set whose only rater is the network
 OUT/origin.json              where the data set and the run are
 
 For class labels, where each case has one class, there are tables instead of maps, in the form of a
-fusion of class labels: see `multirater.fuse.class_tables`. `raters.csv` is that of the run.
+fusion of class labels: see `multirater.fusion.class_tables`. `raters.csv` is that of the run.
 
 Predictions are class indices. Where label files hold other values, the truth is not named in
 OUT/manifest.csv: one classes.csv cannot explain both.
@@ -27,15 +27,15 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
-from multirater.fuse.class_tables import write_class_tables
-from multirater.io.dataset_tables import write_dataset_tables
-from multirater.io.formats import write_image
-from multirater.io.labels import write_label
-from multirater.io.manifest import FILE_NAME as MANIFEST_FILE
-from multirater.io.manifest import Row, cell_of
+from multirater.fusion.class_tables import write_class_tables
+from multirater.io.formats.images import write_image
+from multirater.io.formats.labels import write_label
+from multirater.io.formats.suffixes import WRITABLE, suffix_of
 from multirater.io.naming import file_names
 from multirater.io.origin import write_origin
-from multirater.io.suffixes import WRITABLE, suffix_of
+from multirater.io.tables.dataset_tables import write_dataset_tables
+from multirater.io.tables.manifest import FILE_NAME as MANIFEST_FILE
+from multirater.io.tables.manifest import Row, cell_of
 from multirater.progress import track
 from multirater.training.predictor import Prediction, Predictor
 from multirater.training.run import RunData

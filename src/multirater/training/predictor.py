@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from multirater.errors import Fault, InputError
-from multirater.io.grid import size_text
+from multirater.io.formats.grid import size_text
 from multirater.nn.rater_network import RaterNetwork
 from multirater.progress import track
 from multirater.training.budget import GB, amount, usual_budget

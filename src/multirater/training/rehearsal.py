@@ -16,7 +16,7 @@ from pathlib import Path
 import torch
 
 from multirater.errors import Fault, InputError
-from multirater.io.grid import size_text
+from multirater.io.formats.grid import size_text
 from multirater.nn.rater_network import RaterNetwork
 from multirater.progress import say
 from multirater.training.batches import Batch, collate

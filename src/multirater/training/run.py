@@ -32,10 +32,10 @@ from multirater import __version__
 from multirater.errors import Fault, InputError
 from multirater.io.atomic import replacing
 from multirater.io.folders import is_folder_layout
-from multirater.io.manifest import FILE_NAME as MANIFEST
 from multirater.io.origin import write_origin
 from multirater.io.survey import Survey, survey
-from multirater.io.table_check import Kind
+from multirater.io.tables.manifest import FILE_NAME as MANIFEST
+from multirater.io.tables.table_check import Kind
 from multirater.nn.ensemble import Ensemble
 from multirater.nn.rater_network import RaterNetwork
 from multirater.progress import say

@@ -9,7 +9,7 @@ import pytest
 import multirater
 from multirater import dataset_from_arrays
 from multirater.errors import InputError
-from multirater.fuse.dataset import fuse_dataset
+from multirater.fusion.fused_dataset import fuse_dataset
 from multirater.report.figures.selection import figures_of
 from multirater.report.subject import Result, Subject, read_subject
 

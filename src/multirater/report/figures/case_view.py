@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
-from multirater.io.grid import size_text
+from multirater.io.formats.grid import size_text
 from multirater.report.figures.estimate import Estimate
 from multirater.report.figures.plane import Plane, choose_plane
 from multirater.types import Case, Image

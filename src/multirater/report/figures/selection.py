@@ -16,7 +16,8 @@ from multirater.evaluation import Evaluation, evaluate
 from multirater.evaluation.consensus import GROUPS
 from multirater.evaluation.predictions import RATER_TABLE
 from multirater.evaluation.recurrences import recurrence_scores
-from multirater.fuse.quality import quality_of_study, with_quality
+from multirater.fuse.quality import with_quality
+from multirater.fusion.study_quality import quality_of_study
 from multirater.io.naming import file_names
 from multirater.io.survey import Survey, survey
 from multirater.report.figures.agreement_matrix import draw_agreement

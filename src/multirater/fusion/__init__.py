@@ -1,0 +1,1 @@
+"""Fuse data sets: labels read, fused by a method of `fuse`, and written as a data set again."""

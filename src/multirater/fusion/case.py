@@ -1,0 +1,203 @@
+"""Fuse the labels of one case and write the result."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multirater.errors import MultiraterWarning
+from multirater.fuse.answers import Answers, answers_from_rows
+from multirater.fuse.em import posterior_counts, posterior_of, vote_fractions
+from multirater.fuse.fitting import row_labels
+from multirater.fuse.likeness import likeness
+from multirater.fuse.methods import NEEDS_SPACE, method_named
+from multirater.fuse.problem import decode_patterns
+from multirater.fuse.weighted_vote import weighted_shares
+from multirater.io.formats.images import write_image
+from multirater.io.formats.labels import write_label
+from multirater.io.formats.suffixes import WRITABLE, suffix_of
+from multirater.patterns import encode_patterns
+from multirater.types import Case, Classes, Image, LabelMap, Labels
+
+_RASTER = {".png", ".jpg", ".jpeg"}
+
+
+@dataclass(frozen=True, eq=False)
+class PooledFit:
+    """Raters as estimated from all cases together.
+
+    Attributes:
+        cm: (n_raters, true, observed).
+        prior: (n_classes,).
+        weight: (n_raters,), what votes count, when it is a vote.
+        disputed_only: whether a label that all raters of a pixel gave stands.
+    """
+
+    cm: NDArray[np.float64]
+    prior: NDArray[np.float64]
+    weight: NDArray[np.float64] | None = None
+    disputed_only: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class FusedCase:
+    """One fused case: label and probability maps, and what it says about the raters."""
+
+    label: NDArray[np.int16]
+    probability: NDArray[np.float32]
+    counts: NDArray[np.float64]
+    n_iter: int
+    converged: bool
+    n_ties: int
+    messages: list[str]
+
+
+CaseFuser: TypeAlias = Callable[[Case, Labels], FusedCase]
+"""A way to fuse one case that is not a function of its labels alone; it must be picklable."""
+
+
+@dataclass(frozen=True, eq=False)
+class CaseJob:
+    """How to fuse each case; sent to every process."""
+
+    method: str
+    options: Mapping[str, Any]
+    raters: tuple[str, ...]
+    classes: Classes
+    folder: Path
+    file_names: Mapping[str, str]
+    write_probability: bool
+    pooled: PooledFit | None = None
+    fuser: CaseFuser | None = None
+
+
+@dataclass(frozen=True)
+class CaseRecord:
+    """What is known of a fused case: one line of the progress file.
+
+    `counts` are expected counts [rater][true][observed] in pixels; `alike` says what the label
+    equals, see `likeness`.
+    """
+
+    case: str
+    label: str
+    probability: str
+    counts: list[list[list[float]]]
+    n_iter: int
+    converged: bool
+    n_ties: int
+    messages: list[str]
+    alike: list[str] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the record as plain data."""
+        return asdict(self)
+
+
+def fuse_case(case: Case, job: CaseJob) -> CaseRecord:
+    """Fuse one case and write its files, each in one move."""
+    labels = case.read_labels(job.raters)
+    if job.fuser is not None:
+        fused = job.fuser(case, labels)
+    else:
+        fused = _fuse(labels, job) if job.pooled is None else _apply(labels, job, job.pooled)
+    name = job.file_names[case.name]
+    suffix = _label_suffix(case, labels)
+    label_cell = f"labels/{name}{suffix}"
+    _write(LabelMap(fused.label, labels.geometry), job.folder / label_cell, job.classes, case)
+    probability_cell = ""
+    if job.write_probability:
+        probability_cell = f"probability/{name}{_probability_suffix(suffix)}"
+        image = Image(fused.probability, labels.geometry)
+        write_image(image, job.folder / probability_cell, overwrite=True)
+    return CaseRecord(
+        case.name,
+        label_cell,
+        probability_cell,
+        fused.counts.tolist(),
+        fused.n_iter,
+        fused.converged,
+        fused.n_ties,
+        fused.messages,
+        likeness(labels.array, fused.label, labels.raters),
+    )
+
+
+def _fuse(labels: Labels, job: CaseJob) -> FusedCase:
+    """Estimate raters from this case alone."""
+    options = dict(job.options)
+    if job.method in NEEDS_SPACE:
+        options.setdefault("spacing", labels.geometry.spacing)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MultiraterWarning)
+        result = method_named(job.method)(
+            labels.array,
+            len(job.classes),
+            raters=labels.raters,
+            classes=job.classes.names,
+            **options,
+        )
+    return FusedCase(
+        result.label,
+        result.probability,
+        result.counts,
+        result.n_iter,
+        result.converged,
+        result.n_ties,
+        result.identifiability.messages(),
+    )
+
+
+def _apply(labels: Labels, job: CaseJob, fit: PooledFit) -> FusedCase:
+    """Use raters as estimated from all cases."""
+    found = encode_patterns(labels.array)
+    answers = answers_from_rows(found.rows, found.counts, len(job.classes))
+    posterior = _posterior(answers, fit)
+    label, n_ties = row_labels(answers, posterior)
+    label_map, probability = decode_patterns(found, None, label, posterior)
+    is_decided = fit.weight is not None and job.method != "mean"
+    # A vote decides: raters are compared with its label, not with the shares.
+    truth = np.eye(len(job.classes))[np.maximum(label, 0)] if is_decided else posterior
+    counts = posterior_counts(answers, truth)
+    return FusedCase(label_map, probability, counts, 0, True, n_ties, [])
+
+
+def _posterior(answers: Answers, fit: PooledFit) -> NDArray[np.float64]:
+    if fit.weight is not None:
+        return weighted_shares(answers, fit.weight, fit.prior)
+    posterior = posterior_of(answers, fit.cm, fit.prior)
+    if fit.disputed_only:
+        share = vote_fractions(answers, fit.prior)
+        posterior = np.where(share.max(1, keepdims=True) == 1.0, share, posterior)
+    return posterior
+
+
+def _label_suffix(case: Case, labels: Labels) -> str:
+    """Write in the format the raters' files have, as far as it can be written."""
+    paths = next(iter(case.labels.values())).paths
+    suffix = suffix_of(paths[0]) if paths else ""
+    if suffix in WRITABLE or suffix == ".dcm":
+        return suffix
+    return ".png" if labels.array.ndim == 3 else ".nii.gz"
+
+
+def _probability_suffix(suffix: str) -> str:
+    if suffix in _RASTER:
+        return ".tif"
+    return ".nii.gz" if suffix == ".dcm" else suffix
+
+
+def _write(label: LabelMap, path: Path, classes: Classes, case: Case) -> None:
+    if suffix_of(path) != ".dcm":
+        write_label(label, path, classes=classes, overwrite=True)
+        return
+    from multirater.io.formats.dicom_seg import write_dicom_seg
+
+    source = case.image.paths[0] if case.image and case.image.paths[0].is_dir() else None
+    write_dicom_seg(label, path, classes=classes, source=source, overwrite=True)

@@ -1,0 +1,203 @@
+"""Fuse the masks of a data set, case by case and side by side.
+
+An interrupted run goes on where it stopped: finished cases are lines of `progress.jsonl`, which
+disappears when the folder is complete.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from multirater.fuse.identifiability import FOLLOWS
+from multirater.fuse.likeness import likeness_notes
+from multirater.fuse.methods import method_named
+from multirater.fuse.quality import with_quality
+from multirater.fuse.rater_table import rater_table
+from multirater.fuse.result import FusionResult
+from multirater.fusion.case import CaseFuser, CaseJob, CaseRecord, PooledFit, fuse_case
+from multirater.fusion.folder import FusedDataset, write_tables
+from multirater.fusion.study_quality import quality_of_study
+from multirater.io.atomic import replacing
+from multirater.io.naming import file_names
+from multirater.io.survey import Survey
+from multirater.io.tables.manifest import Row, cell_of
+from multirater.parallel import map_parallel
+from multirater.types import MISSING, Case, Classes
+from multirater.words import counted
+
+PROGRESS = "progress.jsonl"
+
+
+def fuse_masks(
+    found: Survey,
+    target: Path,
+    settings: Mapping[str, Any],
+    workers: int,
+    scheduler: str | None,
+    fuser: CaseFuser | None,
+) -> FusedDataset:
+    """Fuse every case that is not done yet, then write the tables of the folder."""
+    dataset = found.dataset
+    labelled = [case for case in dataset if case.labels]
+    whole = _pooled_result(found, settings) if settings["pooled"] else None
+    classes = _classes_for_files(found)
+    job = CaseJob(
+        method=settings["method"],
+        options=settings["options"],
+        raters=dataset.raters,
+        classes=classes,
+        folder=target.resolve(),
+        file_names=file_names(case.name for case in dataset),
+        write_probability=settings["probability"],
+        pooled=None if whole is None else _fit_of(whole, settings["options"]),
+        fuser=fuser,
+    )
+    done = read_progress(target)
+    left = [case for case in labelled if case.name not in done]
+    with (target / PROGRESS).open("a", encoding="utf-8") as stream:
+        results = map_parallel(
+            partial(fuse_case, job=job), left, label="fusing", workers=workers, scheduler=scheduler
+        )
+        for record in results:
+            stream.write(json.dumps(record.to_dict()) + "\n")
+            stream.flush()
+            done[record.case] = record
+    records = [done[case.name] for case in labelled]
+    return _finish(found, target, settings["method"], classes, records, whole)
+
+
+def _pooled_result(found: Survey, settings: Mapping[str, Any]) -> FusionResult:
+    """Estimate the raters from the patterns of all cases, without reading them again."""
+    parts = [case for case in found.cases if len(case.rows)]
+    # A pattern and how often it occurs say all that the methods use of an image.
+    rows = np.concatenate([part.rows for part in parts])
+    counts = np.concatenate([part.counts for part in parts])
+    return method_named(settings["method"])(
+        rows.T,
+        len(found.classes),
+        raters=found.dataset.raters,
+        classes=found.classes.names,
+        weights=counts,
+        **settings["options"],
+    )
+
+
+def _fit_of(whole: FusionResult, options: Mapping[str, Any]) -> PooledFit:
+    return PooledFit(whole.cm, whole.prior, whole.weight, bool(options.get("disputed_only", False)))
+
+
+def _classes_for_files(found: Survey) -> Classes:
+    """Write masks the way they came: 0 and 255 stay 0 and 255.
+
+    Where some pixels were labelled by nobody, a value is declared that says so.
+    """
+    rules = {rule for case in found.cases for rule in case.rules}
+    classes = found.classes
+    if len(classes) == 2 and any("255 is foreground" in rule for rule in rules):
+        background, foreground = classes.items
+        items = (replace(background, value=0), replace(foreground, value=255))
+        classes = Classes(items, classes.unlabelled)
+    if classes.unlabelled is None and any(
+        (case.rows == MISSING).all(1).any() for case in found.cases
+    ):
+        values = {i if item.value is None else item.value for i, item in enumerate(classes.items)}
+        spare = next(value for value in range(255, -1, -1) if value not in values)
+        classes = replace(classes, unlabelled=spare)
+    return classes
+
+
+def read_progress(target: Path) -> dict[str, CaseRecord]:
+    """Read the finished cases; a line cut off by an interruption does not count."""
+    path = target / PROGRESS
+    done: dict[str, CaseRecord] = {}
+    if not path.exists():
+        return done
+    whole_lines = path.read_bytes().splitlines(keepends=True)
+    kept = [line for line in whole_lines if line.endswith(b"\n")]
+    for line in kept:
+        record = CaseRecord(**json.loads(line))
+        if (target / record.label).exists():
+            done[record.case] = record
+    with replacing(path, overwrite=True) as temporary:
+        temporary.write_bytes(b"".join(kept))
+    return done
+
+
+def _finish(
+    found: Survey,
+    target: Path,
+    method: str,
+    classes: Classes,
+    records: list[CaseRecord],
+    whole: FusionResult | None,
+) -> FusedDataset:
+    dataset = found.dataset
+    counts = np.array([record.counts for record in records])
+    judged = counts if whole is not None else np.where(_has_company(counts), counts, 0.0)
+    raters = rater_table(judged, dataset.raters, classes.names)
+    raters["labels"] = (counts.sum((2, 3)) > 0).sum(0)
+    raters = with_quality(raters, quality_of_study(found))
+    cases = pd.DataFrame(
+        {
+            "case": [record.case for record in records],
+            "iterations": [record.n_iter for record in records],
+            "converged": [record.converged for record in records],
+            "ties": [record.n_ties for record in records],
+            "warnings": [" | ".join(record.messages) for record in records],
+        }
+    ).set_index("case")
+    messages = _ranked([message for record in records for message in record.messages])
+    n_alone = int((~_has_company(counts)).sum())
+    if n_alone and whole is None:
+        messages = (
+            f"{counted(n_alone, 'case')} labelled by one rater: the label stands as it is, and "
+            "says nothing about the rater (--pooled learns from other cases)",
+            *messages,
+        )
+    if whole is not None:
+        messages = tuple(whole.identifiability.messages())
+    alike = likeness_notes([record.alike for record in records], len(dataset.raters))
+    # What the label is says more than whom it resembles.
+    messages = (*alike, *(each for each in messages if not alike or FOLLOWS not in each))
+    by_name = {record.case: record for record in records}
+    rows = [_row(case, by_name.get(case.name), method, target) for case in dataset]
+    write_tables(target, raters, cases, rows, classes)
+    (target / PROGRESS).unlink(missing_ok=True)
+    return FusedDataset(target, raters, cases, messages)
+
+
+def _has_company(counts: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Whether a case was labelled by two raters or more, (n_cases, 1, 1, 1)."""
+    n_raters = (counts.sum((2, 3)) > 0).sum(1)
+    return np.asarray(n_raters >= 2)[:, None, None, None]
+
+
+def _row(case: Case, record: CaseRecord | None, method: str, target: Path) -> Row:
+    truth = cell_of(case.truth.paths, target) if case.truth is not None else ""
+    return Row(
+        case.name,
+        _image_cell(case, target),
+        method if record else "",
+        record.label if record else "",
+        truth,
+        case.split,
+        patient=case.patient,
+    )
+
+
+def _image_cell(case: Case, target: Path) -> str:
+    return cell_of(case.image.paths, target) if case.image is not None else ""
+
+
+def _ranked(messages: list[str]) -> tuple[str, ...]:
+    times = pd.Series(messages, dtype=object).value_counts()
+    return tuple(f"{message} ({counted(n, 'case')})" for message, n in times.items())

@@ -1,0 +1,361 @@
+"""From the values in a label file to class indices, and back.
+
+Labels come as class indices, as 0 and 255, as one channel per class, or in colours. Which rule was
+used is stated; values that fit none are refused, never guessed at.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multirater.errors import Fault, InputError
+from multirater.io.formats.ground import holds, without_opacity
+from multirater.types import MISSING, Classes
+
+INDICES = "class indices"
+CHANNELS = "one channel per class"
+CHANNELS_WITHOUT_BACKGROUND = "one channel per class, background where none is set"
+CHANNELS_WITH_GAPS = "one channel per class, unlabelled where none is set"
+COLOURS = "colours of the classes"
+DECLARED = "values declared in classes.csv"
+FOREGROUND = "0 is background, {} is foreground"
+
+HIGHEST_UNDECLARED = 127
+"""Larger values are likely grey levels, so that they are class indices only if declared as such."""
+
+_FULL_SCALE = (255, 65535)
+
+
+def decode_labels(
+    array: NDArray[Any],
+    classes: Classes | None,
+    *,
+    is_picture: bool = True,
+    may_be_transparent: bool = False,
+    unlabelled: int | None = None,
+) -> tuple[NDArray[np.int16], str]:
+    """Turn file values (channels, *space) into class indices (*space) and name the rule.
+
+    Args:
+        array: whole numbers, as integers, floating point or bool.
+        classes: the classes that may occur; when not given, indices up to `HIGHEST_UNDECLARED`.
+        is_picture: whether channels may be colours and opacity. Then a last of 2 or 4 channels
+            that is full everywhere is opacity and three empty channels are black; else they are
+            classes.
+        may_be_transparent: whether transparent pixels of pictures are *not labelled*.
+        unlabelled: the value that means *not labelled* in this file, in place of what the classes
+            say; of several channels, the value of all, or a colour as 0xrrggbb.
+
+    Example:
+        >>> decode_labels(np.array([[[0, 255]]], dtype=np.uint8), None)
+        (array([[0, 1]], dtype=int16), '0 is background, 255 is foreground')
+    """
+    array, is_transparent = _whole_numbers(array), False
+    if is_picture:
+        array, is_transparent = without_opacity(array, may_be_transparent=may_be_transparent)
+    if unlabelled is None:
+        indices, rule = _decode(array, classes, is_picture)
+    else:
+        indices, rule = _decode_stated(array, classes, is_picture, unlabelled)
+    return indices, f"{rule}, transparent is unlabelled" if is_transparent else rule
+
+
+def _decode_stated(
+    array: NDArray[Any], classes: Classes | None, is_picture: bool, stated: int
+) -> tuple[NDArray[np.int16], str]:
+    """Decode a file whose value for unlabelled pixels is stated: that of the classes is void."""
+    blank = holds(array, stated)
+    declared = None if classes is None else classes.unlabelled
+    bare = None if classes is None else replace(classes, unlabelled=None)
+    try:
+        values = np.where(blank, MISSING, array.astype(np.int64))
+        indices, rule = _decode(values, bare, is_picture)
+    except InputError as error:
+        if declared in (None, stated):
+            raise
+        note = f"; {stated}, stated for this file, takes the place of {declared} in classes.csv"
+        noted = [replace(fault, expected=fault.expected + note) for fault in error.faults]
+        raise InputError(noted) from None
+    if blank.any() and not blank.all() and (indices == MISSING).all():
+        raise InputError(
+            Fault(
+                f"nothing is labelled: all pixels hold {stated}, which is stated to mean so, or "
+                "another value that does",
+                expected="labelled pixels, or a file of one value",
+                fix="correct the stated value",
+            )
+        )
+    return indices, f"{rule}, {stated} is unlabelled"
+
+
+def _decode(
+    array: NDArray[Any], classes: Classes | None, is_picture: bool
+) -> tuple[NDArray[np.int16], str]:
+    if classes is not None and len(array) == 3 and all(item.colour for item in classes.items):
+        indices = _decode_colours(array, classes)
+        if indices is not None:
+            return indices, COLOURS
+    if len(array) == 3 and (array == array[:1]).all() and (is_picture or array.any()):
+        array = array[:1]  # grey stored as colour
+    if len(array) == 1:
+        return _decode_values(array[0], classes)
+    return _decode_channels(array, classes)
+
+
+def _whole_numbers(values: NDArray[Any]) -> NDArray[Any]:
+    if values.dtype.kind != "f":
+        return values
+    if not np.isfinite(values).all():
+        n_nan, n_bad = int(np.isnan(values).sum()), int((~np.isfinite(values)).sum())
+        raise InputError(
+            Fault(
+                f"{n_bad} label values are {'NaN' if n_nan == n_bad else 'NaN or infinite'}",
+                expected="whole numbers",
+                fix="store unlabelled pixels as -1, or as a value declared in classes.csv",
+            )
+        )
+    whole = values == np.round(values)
+    if not whole.all():
+        raise InputError(
+            Fault(
+                f"label values are fractions such as {values[~whole].flat[0]:g}",
+                expected="whole numbers: class indices",
+                fix="threshold probabilities before using them as labels",
+            )
+        )
+    return values.astype(np.int64)
+
+
+def _decode_values(values: NDArray[Any], classes: Classes | None) -> tuple[NDArray[np.int16], str]:
+    present = {int(value) for value in distinct(values)}
+    if classes is not None and any(item.value is not None for item in classes.items):
+        return _map_values(values, _declared_index(present, classes)), DECLARED
+    to_index = {value: value for value in present}
+    rule = INDICES
+    unlabelled = None if classes is None else classes.unlabelled
+    full = max(present, default=0)
+    if unlabelled is not None and unlabelled in to_index:
+        to_index[unlabelled] = MISSING
+        rule = f"{INDICES}, {unlabelled} is unlabelled"
+    elif (
+        full in _FULL_SCALE
+        and present <= {MISSING, 0, full}
+        and (classes is None or len(classes) == 2)
+    ):
+        to_index[full] = 1
+        rule = FOREGROUND.format(full)
+    _require_known(to_index, classes)
+    return _map_values(values, to_index), rule
+
+
+def _require_known(to_index: dict[int, int], classes: Classes | None) -> None:
+    highest = HIGHEST_UNDECLARED if classes is None else len(classes) - 1
+    unknown = sorted(v for v, index in to_index.items() if not MISSING <= index <= highest)
+    if not unknown:
+        return
+    expected = f"class indices 0 to {highest}"
+    expected += ", the largest without classes.csv" if classes is None else ""
+    strays = _strays(to_index) if classes is None or len(classes) == 2 else []
+    if len(to_index) > 64:
+        fix = "this looks like an image or a lossy file, not a label: check the path"
+    elif strays:
+        full = max(to_index)
+        expected += f"; 0 and {full} alone would be a mask of two classes"
+        fix = f"mend the pixels of value {_listed(strays)}, or declare all values in classes.csv"
+    else:
+        fix = "mend the label, or declare the class (or its value) in classes.csv"
+    raise InputError(
+        Fault(
+            f"unknown class index {_listed(unknown)} among the values {_listed(sorted(to_index))}",
+            expected=expected,
+            fix=fix,
+        )
+    )
+
+
+def _strays(to_index: dict[int, int]) -> list[int]:
+    """Return the values that keep a file from being a mask of 0 and full scale."""
+    full = max(to_index)
+    if full not in _FULL_SCALE or 0 not in to_index or to_index[full] == MISSING:
+        return []
+    return sorted(to_index.keys() - {MISSING, 0, full})
+
+
+def _declared_index(present: set[int], classes: Classes) -> dict[int, int]:
+    declared = {MISSING: MISSING} | {
+        index if item.value is None else item.value: index
+        for index, item in enumerate(classes.items)
+    }
+    if classes.unlabelled is not None:
+        declared[classes.unlabelled] = MISSING
+    unknown = sorted(present - set(declared))
+    if unknown:
+        raise InputError(
+            Fault(
+                f"label value {_listed(unknown)} is not declared",
+                expected=f"one of {', '.join(map(str, sorted(declared)))}, from classes.csv",
+                fix="mend the label, or declare the value in classes.csv",
+            )
+        )
+    return {value: declared[value] for value in present}
+
+
+def _decode_colours(array: NDArray[Any], classes: Classes) -> NDArray[np.int16] | None:
+    """Look up the colours; None if they are no colours but copies of grey, or channels of 0/1."""
+    labelled = ~holds(array, MISSING)
+    painted = array[:, labelled]
+    low, high = int(painted.min(initial=0)), int(painted.max(initial=0))
+    if low < 0 or high > 255:
+        return None
+    red, green, blue = painted.astype(np.int64)
+    packed = (red << 16) | (green << 8) | blue
+    declared = {int(item.colour.lstrip("#"), 16): index for index, item in enumerate(classes.items)}
+    present = [int(value) for value in distinct(packed)]
+    unknown = [value for value in present if value not in declared]
+    if not unknown:
+        indices: NDArray[np.int16] = np.full(labelled.shape, MISSING, dtype=np.int16)
+        indices[labelled] = _map_values(packed, {value: declared[value] for value in present})
+        return indices
+    is_grey = all(value >> 16 == value >> 8 & 255 == value & 255 for value in present)
+    if is_grey or high <= 1:
+        return None
+    raise InputError(
+        Fault(
+            f"colour #{unknown[0]:06x} stands for no class",
+            expected=f"one of {', '.join(item.colour for item in classes.items)}",
+            fix="mend the label, or declare the colour in classes.csv; if the channels stand for "
+            "classes, leave the colours in classes.csv empty",
+        )
+    )
+
+
+def _decode_channels(array: NDArray[Any], classes: Classes | None) -> tuple[NDArray[np.int16], str]:
+    """One channel per class; without a channel for the background when some pixels have none."""
+    blank = holds(array, MISSING)
+    active = _active(np.where(blank, 0, array))
+    how_many = active.sum(0)
+    if how_many.max(initial=0) > 1:
+        raise InputError(
+            Fault(
+                f"{int((how_many > 1).sum())} pixels belong to several classes at once",
+                expected="at most one channel set per pixel",
+                fix="decide for one class per pixel, or give each class a data set of its own",
+            )
+        )
+    none_set = how_many == 0
+    index = active.argmax(0).astype(np.int16)
+    if classes is not None and len(classes) == len(array):
+        index[none_set] = MISSING
+        return index, CHANNELS_WITH_GAPS if none_set.any() else CHANNELS
+    if classes is not None and len(classes) != len(array) + 1:
+        raise InputError(
+            Fault(
+                f"{len(array)} channels",
+                expected=f"{len(classes)} (one per class), or one fewer (without background)",
+                fix="correct classes.csv or the label",
+            )
+        )
+    if classes is None and not none_set.any():
+        return index, CHANNELS
+    index += 1
+    index[none_set] = 0
+    index[blank] = MISSING
+    return index, CHANNELS_WITHOUT_BACKGROUND
+
+
+def _active(array: NDArray[Any]) -> NDArray[np.bool_]:
+    values = {int(value) for value in distinct(array)}
+    if not (values <= {0, 1} or values <= {0, 255}):
+        raise InputError(
+            Fault(
+                f"{len(array)} channels with {len(values)} different values",
+                expected="one channel of class indices, or one channel per class with 0/1 or 0/255",
+                fix="a colour image is not a label, unless its colours are in classes.csv",
+            )
+        )
+    return np.asarray(array != 0)
+
+
+def distinct(values: NDArray[Any]) -> NDArray[Any]:
+    """Return the distinct whole numbers in an array, sorted; fast for the usual small ranges.
+
+    Example:
+        >>> distinct(np.array([[3, -1], [3, 0]]))
+        array([-1,  0,  3])
+    """
+    if values.size == 0:
+        return np.empty(0, dtype=np.int64)
+    low, high = int(values.min()), int(values.max())
+    if high - low > 1 << 16:
+        return np.unique(values)
+    flat = values.ravel()
+    if low != 0 or flat.dtype == np.uint64:  # which older numpy does not count
+        flat = flat.astype(np.int64) - low
+    return np.flatnonzero(np.bincount(flat)) + low
+
+
+def _map_values(values: NDArray[Any], to_index: dict[int, int]) -> NDArray[np.int16]:
+    if all(value == index for value, index in to_index.items()):
+        return values.astype(np.int16)
+    sources = np.array(sorted(to_index))
+    targets = np.array([to_index[int(value)] for value in sources], dtype=np.int16)
+    return np.asarray(targets[np.searchsorted(sources, values)])
+
+
+def _listed(values: list[int]) -> str:
+    return ", ".join(map(str, values[:5])) + (", ..." if len(values) > 5 else "")
+
+
+def encode_labels(
+    array: NDArray[np.int16], classes: Classes | None, *, signed: bool
+) -> NDArray[Any]:
+    """Turn class indices into the values that stand for them in a file, in the smallest type.
+
+    Args:
+        array: class indices (*space), -1 where not labelled.
+        classes: says the values; indices as they are when not given.
+        signed: whether the file can hold negative values.
+
+    Raises:
+        InputError: an index is no class, or unlabelled pixels have no value to stand for them.
+    """
+    present = [int(index) for index in distinct(array)]
+    highest = np.iinfo(np.int16).max if classes is None else len(classes) - 1
+    unknown = [index for index in present if not MISSING <= index <= highest]
+    if unknown:
+        raise InputError(
+            Fault(
+                f"unknown class index {_listed(unknown)}",
+                expected=f"class indices 0 to {highest}, or -1 where not labelled",
+                fix="mend the label, or name all classes",
+            )
+        )
+    to_value = {index: _value_of(index, classes) for index in present}
+    low, high = min(to_value.values(), default=0), max(to_value.values(), default=0)
+    if low < 0 and not signed:
+        raise InputError(
+            Fault(
+                "unlabelled pixels (-1) in a format without negative values",
+                fix="declare a value for unlabelled pixels in classes.csv, or write NIfTI, NRRD, "
+                "MetaImage, TIFF or NPZ",
+            )
+        )
+    indices = np.array(sorted(to_value), dtype=np.int64)
+    values = np.array([to_value[index] for index in indices.tolist()], dtype=_smallest(low, high))
+    return np.asarray(values[np.searchsorted(indices, array)])
+
+
+def _value_of(index: int, classes: Classes | None) -> int:
+    if classes is None:
+        return index
+    value = classes.unlabelled if index == MISSING else classes.items[index].value
+    return index if value is None else value
+
+
+def _smallest(low: int, high: int) -> type[np.integer[Any]]:
+    kinds = (np.int16, np.int32) if low < 0 else (np.uint8, np.uint16, np.uint32)
+    return next(k for k in kinds if np.iinfo(k).min <= low and high <= np.iinfo(k).max)

@@ -1,0 +1,136 @@
+"""NPY and NPZ.
+
+An NPZ file written here holds `array` (channels first), `axes` (such as `CZYX`), `spacing`,
+`origin` and `direction`. An NPY file, or an NPZ file of one array from elsewhere, says nothing
+about its axes: `axes.channel_axis` states the rule. One axis is a vector of features: an image
+without space whose entries are its channels. Pickled objects are never loaded.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from multirater.errors import Fault, InputError
+from multirater.io.formats.axes import channel_axis, channels_first
+from multirater.io.formats.grid import Shape, fit_image, fit_ndim, geometry_from_json, is_default
+from multirater.io.formats.guard import cannot_hold, reading
+from multirater.io.formats.suffixes import suffix_of
+from multirater.types import Geometry, Image
+
+_OURS = {"array", "axes", "spacing", "origin", "direction"}
+
+
+def read(path: Path, ndim: int | None, *, as_labels: bool = False) -> Image:
+    """Read an NPY or NPZ file as (channels, *space)."""
+    if suffix_of(path) == ".npz":
+        return _read_npz(path, ndim, as_labels=as_labels)
+    with reading(path, "NPY"), path.open("rb") as stream:
+        array = npy.read_array(stream, allow_pickle=False)
+        return _without_axes(array, ndim, as_labels=as_labels)
+
+
+def shape(path: Path, ndim: int | None) -> Shape:
+    """Return size and geometry from the header alone."""
+    if suffix_of(path) == ".npz":
+        return _npz_shape(path, ndim)
+    with reading(path, "NPY"), path.open("rb") as stream:
+        return _shape_without_axes(_header_shape(stream), ndim)
+
+
+def write(image: Image, path: Path) -> None:
+    """Write NPY, where nothing is lost by it, or NPZ, which holds every image."""
+    if suffix_of(path) == ".npz":
+        _write_npz(image, path)
+        return
+    if image.array.ndim == 1:
+        np.save(path, image.array, allow_pickle=False)
+        return
+    if not is_default(image.geometry):
+        raise cannot_hold("spacing, origin or direction", "NPY", (".npz", ".nii.gz", ".nrrd"))
+    np.save(path, _layout_that_reads_back(image.array), allow_pickle=False)
+
+
+def _layout_that_reads_back(array: NDArray[Any]) -> NDArray[Any]:
+    """Drop a single channel where the rule for nameless axes brings the same image back."""
+    ndim = array.ndim - 1
+    if array.shape[0] == 1 and channel_axis(array.shape[1:]) is None:
+        return np.squeeze(array, 0)
+    if channel_axis(array.shape) != 0 or (ndim == 2 and array.shape[0] > 4):
+        raise cannot_hold(f"which of the axes {array.shape} is the channels", "NPY", (".npz",))
+    return array
+
+
+def _without_axes(array: NDArray[Any], ndim: int | None, *, as_labels: bool) -> Image:
+    if array.ndim == 1 and ndim is None and not as_labels:
+        return Image(array, Geometry.default(0))
+    pixels = channels_first(array, ndim)
+    return fit_image(pixels, Geometry.default(pixels.ndim - 1), ndim)
+
+
+def _shape_without_axes(whole: tuple[int, ...], ndim: int | None) -> Shape:
+    if len(whole) == 1 and ndim is None:
+        return (), Geometry.default(0)
+    axis = channel_axis(whole, ndim)
+    space = whole if axis is None else whole[:axis] + whole[axis + 1 :]
+    return fit_ndim(space, Geometry.default(len(space)), ndim)
+
+
+def _header_shape(stream: IO[bytes]) -> tuple[int, ...]:
+    version = npy.read_magic(stream)
+    header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+    whole: tuple[int, ...] = header(stream)[0]
+    return whole
+
+
+def _read_npz(path: Path, ndim: int | None, *, as_labels: bool) -> Image:
+    with reading(path, "NPZ"), np.load(path, allow_pickle=False) as archive:
+        if set(archive.files) == _OURS:
+            return fit_image(archive["array"], _stored_geometry(archive), ndim)
+        return _without_axes(archive[_only_key(archive.files)], ndim, as_labels=as_labels)
+
+
+def _npz_shape(path: Path, ndim: int | None) -> Shape:
+    with reading(path, "NPZ"), np.load(path, allow_pickle=False) as archive:
+        ours = set(archive.files) == _OURS
+        key = "array" if ours else _only_key(archive.files)
+        with zipfile.ZipFile(path) as files, files.open(f"{key}.npy") as stream:
+            whole = _header_shape(stream)
+        if ours:
+            return fit_ndim(whole[1:], _stored_geometry(archive), ndim)
+        return _shape_without_axes(whole, ndim)
+
+
+def _only_key(keys: list[str]) -> str:
+    if len(keys) == 1:
+        return keys[0]
+    raise InputError(
+        Fault(
+            f"holds {len(keys)} arrays: {', '.join(sorted(keys)) or 'none'}",
+            expected="one array",
+            fix="save the array you mean alone: numpy.savez_compressed(path, array=...)",
+        )
+    )
+
+
+def _stored_geometry(archive: Any) -> Geometry:
+    return geometry_from_json(
+        {part: archive[part].tolist() for part in ("spacing", "origin", "direction")}
+    )
+
+
+def _write_npz(image: Image, path: Path) -> None:
+    with path.open("wb") as stream:  # an open file keeps numpy from changing the name
+        np.savez_compressed(
+            stream,
+            array=image.array,
+            axes=np.array("CZYX" if image.geometry.ndim == 3 else "CYX"),
+            spacing=np.asarray(image.geometry.spacing, dtype=np.float64),
+            origin=np.asarray(image.geometry.origin, dtype=np.float64),
+            direction=np.asarray(image.geometry.direction, dtype=np.float64),
+        )

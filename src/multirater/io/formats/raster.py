@@ -1,0 +1,126 @@
+"""PNG in and out, JPEG in, by Pillow.
+
+Sample values are taken as stored: 1-bit grey gives False and True, 2-bit 0 to 3, 4-bit 0 to 15. A
+palette gives its colours when read as an image and its indices when read as labels. The orientation
+tag of a JPEG is ignored, because masks are drawn on the stored pixels. Printing resolutions (dots
+per inch) are no pixel spacing and are ignored too. A geometry that is not the default travels in a
+text chunk of the PNG, as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image as Pillow
+from PIL import UnidentifiedImageError
+from PIL.PngImagePlugin import PngInfo
+
+from multirater.errors import Fault, InputError
+from multirater.io.formats.grid import (
+    Shape,
+    fit_image,
+    fit_ndim,
+    geometry_from_json,
+    geometry_to_json,
+    is_default,
+)
+from multirater.io.formats.guard import cannot_hold, reading
+from multirater.types import Geometry, Image
+
+_GEOMETRY_KEY = "multirater-geometry"
+_KINDS = ("PNG", "JPEG")
+"""What Pillow may open; by the second also MPO, JPEG with several pictures."""
+
+_GREY, _PALETTE = 0, 3  # colour types of the PNG header
+_INSTEAD = (".tif", ".npz", ".nii.gz", ".nrrd", ".mha")
+
+
+def read(path: Path, ndim: int | None, *, as_labels: bool = False) -> Image:
+    """Read a PNG or JPEG file as (channels, H, W)."""
+    with reading(path, "PNG or JPEG"), _opened(path) as picture:
+        _require_still(picture)
+        geometry = _geometry(picture)
+        depth, colour = _png_depth(path)
+        if depth == 16 and colour not in (_GREY, _PALETTE):
+            pixels = _deep_colours(path)
+        else:
+            pixels = _stored(picture, depth if colour == _GREY else 8, as_labels)
+        channels = pixels[np.newaxis] if pixels.ndim == 2 else np.moveaxis(pixels, -1, 0)
+        return fit_image(channels, geometry, ndim)
+
+
+def shape(path: Path, ndim: int | None) -> Shape:
+    """Return size and geometry from the header alone."""
+    with reading(path, "PNG or JPEG"), _opened(path) as picture:
+        _require_still(picture)
+        return fit_ndim(picture.size[::-1], _geometry(picture), ndim)
+
+
+def write(image: Image, path: Path) -> None:
+    """Write a PNG file: 8-bit with 1 to 4 channels, 16-bit or 1-bit grey."""
+    array = image.array
+    n_channels = array.shape[0]
+    if image.geometry.ndim != 2:
+        raise cannot_hold("a 3-D image", "PNG", (".nii.gz", ".nrrd", ".mha", ".tif", ".npz"))
+    if array.dtype not in (np.uint8, np.uint16, np.bool_):
+        raise cannot_hold(f"values of type {array.dtype}", "PNG", _INSTEAD)
+    if n_channels > (4 if array.dtype == np.uint8 else 1):
+        raise cannot_hold(f"{n_channels} channels of type {array.dtype}", "PNG", _INSTEAD)
+    pixels = array[0] if n_channels == 1 else np.ascontiguousarray(np.moveaxis(array, 0, -1))
+    text = PngInfo()
+    if not is_default(image.geometry):
+        text.add_text(_GEOMETRY_KEY, json.dumps(geometry_to_json(image.geometry)))
+    Pillow.fromarray(pixels).save(path, format="PNG", pnginfo=text)
+
+
+def _opened(path: Path) -> Pillow.Image:
+    try:
+        return Pillow.open(path, formats=_KINDS)
+    except UnidentifiedImageError:
+        raise InputError(
+            Fault(
+                "cannot be read: the file is damaged, or not what its name says",
+                expected="a whole PNG or JPEG file",
+                fix="copy or export the file again, or give it the suffix of what it really is",
+            )
+        ) from None
+
+
+def _require_still(picture: Pillow.Image) -> None:
+    if picture.format == "PNG" and getattr(picture, "n_frames", 1) > 1:
+        raise InputError(
+            Fault("is an animation", expected="one picture", fix="save one frame per file")
+        )
+
+
+def _geometry(picture: Pillow.Image) -> Geometry:
+    text = picture.info.get(_GEOMETRY_KEY)
+    return Geometry.default(2) if text is None else geometry_from_json(json.loads(text))
+
+
+def _png_depth(path: Path) -> tuple[int, int]:
+    """Return bits per sample and colour type of a PNG; (8, -1) for anything else."""
+    with path.open("rb") as stream:
+        start = stream.read(26)
+    return (start[24], start[25]) if start.startswith(b"\x89PNG") else (8, -1)
+
+
+def _stored(picture: Pillow.Image, grey_depth: int, as_labels: bool) -> NDArray[Any]:
+    picture.load()
+    if picture.mode == "P" and not as_labels:
+        picture = picture.convert("RGBA" if "transparency" in picture.info else "RGB")
+    pixels = np.array(picture)
+    # Pillow stretches 2- and 4-bit grey to 0..255.
+    return pixels // {2: 85, 4: 17}[grey_depth] if grey_depth in (2, 4) else pixels
+
+
+def _deep_colours(path: Path) -> NDArray[Any]:
+    """Read 16-bit colours by ITK, because Pillow cuts them to 8 bits."""
+    import SimpleITK as sitk  # noqa: N813
+
+    array: NDArray[Any] = sitk.GetArrayFromImage(sitk.ReadImage(str(path), imageIO="PNGImageIO"))
+    return array

@@ -1,0 +1,1 @@
+"""From the layouts others publish to a data set: one module or folder per source."""

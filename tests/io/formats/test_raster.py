@@ -1,0 +1,165 @@
+"""PNG and JPEG, held against Pillow and ITK."""
+
+import io
+import json
+import struct
+import zlib
+
+import numpy as np
+import pytest
+import SimpleITK as sitk
+from PIL import Image as Pillow
+from PIL.PngImagePlugin import PngInfo
+
+from multirater.errors import InputError
+from multirater.io.formats.images import image_shape, read_image, read_label_array, write_image
+from multirater.types import Geometry, Image
+
+RNG = np.random.default_rng(1)
+GEOMETRY = Geometry((0.5, 0.25), (3.0, -4.0), ((0.6, 0.8), (0.8, -0.6)))
+
+
+@pytest.mark.parametrize(("n_channels", "mode"), [(1, "L"), (2, "LA"), (3, "RGB"), (4, "RGBA")])
+def test_pillow_sees_what_was_meant(tmp_path, n_channels, mode):
+    array = RNG.integers(0, 255, (n_channels, 5, 7)).astype(np.uint8)
+    write_image(Image(array, GEOMETRY), tmp_path / "a.png")
+    with Pillow.open(tmp_path / "a.png") as picture:
+        assert picture.mode == mode
+        np.testing.assert_array_equal(
+            np.asarray(picture).reshape(5, 7, -1), array.transpose(1, 2, 0)
+        )
+        assert json.loads(picture.info["multirater-geometry"])["spacing"] == [0.5, 0.25]
+
+
+def test_itk_sees_16_bits(tmp_path):
+    array = RNG.integers(0, 65535, (1, 5, 7)).astype(np.uint16)
+    write_image(Image(array, Geometry.default(2)), tmp_path / "a.png")
+    seen = sitk.GetArrayFromImage(sitk.ReadImage(tmp_path / "a.png"))
+    np.testing.assert_array_equal(seen, array[0])
+
+
+def test_the_default_geometry_leaves_no_trace(tmp_path):
+    write_image(Image(np.zeros((1, 2, 2), np.uint8), Geometry.default(2)), tmp_path / "a.png")
+    with Pillow.open(tmp_path / "a.png") as picture:
+        assert picture.info == {}
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"spacing": [1]}', '{"spacing": 1, "origin": 2}'])
+def test_a_damaged_geometry_is_told(tmp_path, text):
+    chunk = PngInfo()
+    chunk.add_text("multirater-geometry", text)
+    Pillow.new("L", (4, 4)).save(tmp_path / "a.png", pnginfo=chunk)
+    with pytest.raises(InputError) as error:
+        read_image(tmp_path / "a.png")
+    assert error.value.faults[0].file == str(tmp_path / "a.png")
+
+
+def test_a_palette_is_colours_in_images_and_indices_in_labels(tmp_path):
+    indices = np.array([[0, 1, 2], [2, 1, 0]], np.uint8)
+    picture = Pillow.fromarray(indices)
+    picture.putpalette([0, 0, 0, 255, 0, 0, 10, 20, 30])
+    for bits in (8, 4, 2):
+        picture.save(tmp_path / "a.png", bits=bits)
+        labels = read_label_array(tmp_path / "a.png").array
+        np.testing.assert_array_equal(labels, indices[None])
+        colours = read_image(tmp_path / "a.png").array
+        assert colours[:, 0].T.tolist() == [[0, 0, 0], [255, 0, 0], [10, 20, 30]]
+
+
+def png_of_grey(samples: np.ndarray, bits: int) -> bytes:
+    """Encode a grey PNG of few bits per sample, which Pillow does not write."""
+
+    def chunk(kind: bytes, body: bytes) -> bytes:
+        check = zlib.crc32(kind + body)
+        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", check)
+
+    rows = b""
+    for row in samples:
+        text = "".join(f"{value:0{bits}b}" for value in row)
+        text += "0" * (-len(text) % 8)
+        rows += b"\0" + bytes(int(text[i : i + 8], 2) for i in range(0, len(text), 8))
+    head = struct.pack(">IIBBBBB", samples.shape[1], samples.shape[0], bits, 0, 0, 0, 0)
+    body = chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + body
+
+
+@pytest.mark.parametrize("bits", [1, 2, 4])
+def test_grey_of_few_bits_keeps_its_values(tmp_path, bits):
+    samples = RNG.integers(0, 2**bits, (3, 5))
+    (tmp_path / "a.png").write_bytes(png_of_grey(samples, bits))
+    np.testing.assert_array_equal(read_label_array(tmp_path / "a.png").array[0], samples)
+    assert image_shape(tmp_path / "a.png")[0] == (3, 5)
+
+
+@pytest.mark.parametrize("n_channels", [3, 4])
+def test_16_bit_colours_are_not_cut(tmp_path, n_channels):
+    array = RNG.integers(0, 65535, (5, 7, n_channels)).astype(np.uint16)
+    sitk.WriteImage(sitk.GetImageFromArray(array, isVector=True), tmp_path / "a.png")
+    read = read_image(tmp_path / "a.png").array
+    np.testing.assert_array_equal(read, array.transpose(2, 0, 1))
+
+
+def test_narrow_pictures_are_not_turned(tmp_path):
+    array = RNG.integers(0, 255, (3, 2, 50)).astype(np.uint8)
+    write_image(Image(array, Geometry.default(2)), tmp_path / "a.png")
+    np.testing.assert_array_equal(read_image(tmp_path / "a.png").array, array)
+
+
+def jpeg(mode: str, **options) -> bytes:
+    size = (24, 40) if mode == "L" else (24, 40, len(mode))
+    stream = io.BytesIO()
+    picture = Pillow.fromarray(RNG.integers(0, 255, size).astype(np.uint8), mode=mode)
+    picture.save(stream, "JPEG", **options)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("mode", ["L", "RGB"])
+def test_jpeg_is_read_as_stored(tmp_path, mode):
+    turned = Pillow.Exif()
+    turned[0x0112] = 6  # to be shown turned by a quarter
+    data = jpeg(mode, exif=turned, dpi=(300, 300))
+    (tmp_path / "a.JPG").write_bytes(data)
+    read = read_image(tmp_path / "a.JPG")
+    meant = np.asarray(Pillow.open(io.BytesIO(data))).reshape(24, 40, -1).transpose(2, 0, 1)
+    np.testing.assert_array_equal(read.array, meant)
+    assert read.geometry == Geometry.default(2)
+    assert image_shape(tmp_path / "a.JPG") == ((24, 40), Geometry.default(2))
+
+
+@pytest.mark.parametrize("progressive", [False, True])
+@pytest.mark.parametrize("mode", ["L", "RGB"])
+def test_a_truncated_jpeg_is_an_error_and_not_half_grey(tmp_path, mode, progressive):
+    data = jpeg(mode, progressive=progressive)
+    path = tmp_path / "a.jpg"
+    for length in range(1, len(data) - 2, 7):
+        path.write_bytes(data[:length])
+        with pytest.raises(InputError, match="cannot be read") as error:
+            read_image(path)
+        assert error.value.faults[0].file == str(path)
+
+
+def test_animations_are_refused(tmp_path):
+    frames = [Pillow.new("L", (4, 4), value) for value in (0, 200)]
+    frames[0].save(tmp_path / "a.png", save_all=True, append_images=frames[1:])
+    with pytest.raises(InputError, match="animation"):
+        read_image(tmp_path / "a.png")
+
+
+def test_a_jpeg_with_the_suffix_of_png_is_read_by_content(tmp_path):
+    (tmp_path / "a.png").write_bytes(jpeg("RGB"))
+    assert read_image(tmp_path / "a.png").array.shape == (3, 24, 40)
+
+
+@pytest.mark.parametrize("content", [b"GIF89a\x01\x00\x01\x00", b"\0\0\0\0 no picture at all"])
+def test_what_is_no_picture_is_called_damaged_or_misnamed(tmp_path, content):
+    (tmp_path / "a.png").write_bytes(content)
+    for read in (read_image, image_shape):
+        with pytest.raises(InputError, match="damaged, or not what its name says") as error:
+            read(tmp_path / "a.png")
+        assert "MPO" not in str(error.value)
+
+
+def test_a_jpeg_of_several_pictures_gives_the_first(tmp_path):
+    frames = [Pillow.new("L", (4, 3), value) for value in (7, 200)]
+    frames[0].save(tmp_path / "a.jpg", format="MPO", save_all=True, append_images=frames[1:])
+    assert read_image(tmp_path / "a.jpg").array.mean() == pytest.approx(7, abs=1)
