@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from shutil import rmtree
@@ -10,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from multirater.errors import Fault, InputError, MultiraterWarning
+from multirater.errors import Fault, InputError
 from multirater.fusion.fused_dataset import fuse_dataset
 from multirater.io import read_dataset, write_dataset
 from multirater.metrics import case_interval, dice_score
@@ -71,9 +70,7 @@ def _fuse(data: Dataset, folder: Path) -> pd.DataFrame:
     for number, (name, settings) in enumerate(FUSIONS.items(), start=3):
         say(f"{number}. fusing the raters' labels by {name}, without looking at the truth")
         target, method = folder / "fused" / _folder_name(name), name.split(",")[0]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", MultiraterWarning)
-            fuse_dataset(data, target, method=method, **settings)
+        fuse_dataset(data, target, method=method, **settings)
         rows.append(rater_dice(read_dataset(target)).set_axis([name]))
     return pd.concat(rows).rename_axis("method")
 

@@ -1,10 +1,14 @@
-"""What speaks for or against trusting a result: the form all trust statements share."""
+"""What speaks for or against trusting a result: the form all statements of the package share.
+
+Whoever finds something says it as data (`Finding`); what is shown, written or warned of is made
+from that where the user is: on the command line, on the page, in a warning.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any, Literal, TypeAlias
 
 Level: TypeAlias = Literal["good", "caution", "problem"]
 
@@ -24,6 +28,7 @@ class Finding:
         cases: where it was found.
         raters: whom it is about.
         fix: what to do.
+        classes: which it is about.
     """
 
     level: Level
@@ -33,6 +38,31 @@ class Finding:
     cases: tuple[str, ...] = ()
     raters: tuple[str, ...] = ()
     fix: str = ""
+    classes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Trust:
+    """A trust statement.
+
+    Attributes:
+        summary: one sentence.
+        findings: what speaks for and against, the gravest first.
+    """
+
+    summary: str
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def level(self) -> Level:
+        """The gravest of the findings'; a caution where nothing could be found out."""
+        return self.findings[0].level if self.findings else "caution"
+
+    def as_text(self) -> str:
+        """Return the statement as lines."""
+        return "\n".join(
+            [self.summary, *(f"  {each.level}: {each.text}" for each in self.findings)]
+        )
 
 
 def gravest_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -43,3 +73,55 @@ def gravest_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
         'b'
     """
     return tuple(sorted(findings, key=lambda each: LEVELS.index(each.level)))
+
+
+def over_cases(by_case: Mapping[str, Iterable[Finding]]) -> tuple[Finding, ...]:
+    """Say once what was found in many cases: in the words of the first, with all their names.
+
+    Args:
+        by_case: what was found in each.
+
+    Returns:
+        The most frequent first.
+
+    Example:
+        >>> few = Finding("caution", "few labels", "few-labels")
+        >>> [(each.text, each.cases) for each in over_cases({"p1": [few], "p2": [few]})]
+        [('few labels', ('p1', 'p2'))]
+    """
+    kinds: dict[tuple[Any, ...], list[tuple[str, Finding]]] = {}
+    for case, findings in by_case.items():
+        for each in findings:
+            kinds.setdefault((each.code, each.raters, each.classes), []).append((case, each))
+    ordered = sorted(kinds.values(), key=len, reverse=True)
+    return tuple(replace(found[0][1], cases=tuple(c for c, _ in found)) for found in ordered)
+
+
+def findings_as_json(findings: Sequence[Finding]) -> list[dict[str, Any]]:
+    """Return findings as plain data."""
+    return [asdict(each) for each in findings]
+
+
+def findings_from_json(stored: Any) -> tuple[Finding, ...]:
+    """Return findings from plain data; what has not their form is passed over.
+
+    Example:
+        >>> findings_from_json([{"level": "problem", "text": "swapped", "raters": ["anna"]}, 3])
+        (Finding(level='problem', text='swapped', code='', numbers={}, cases=(), raters=('anna',), \
+fix='', classes=()),)
+    """
+    known = {each.name for each in fields(Finding)}
+    found = []
+    for each in stored if isinstance(stored, list) else ():
+        if not isinstance(each, dict) or each.get("level") not in LEVELS or "text" not in each:
+            continue
+        told: dict[str, Any] = {
+            k: tuple(v) if isinstance(v, list) else v for k, v in each.items() if k in known
+        }
+        found.append(Finding(**told))
+    return tuple(found)
+
+
+def trust_from_json(stored: Mapping[str, Any]) -> Trust:
+    """Return a statement from plain data."""
+    return Trust(str(stored.get("summary", "")), findings_from_json(stored.get("findings")))

@@ -1,6 +1,6 @@
 import numpy as np
 
-from multirater.fuse.likeness import INTERSECTION, UNION, likeness, likeness_notes
+from multirater.fuse.likeness import INTERSECTION, UNION, likeness, likeness_findings
 
 NESTED = np.array([[0, 0, 1, 0], [0, 1, 1, 0], [1, 1, 1, 0]])
 
@@ -24,7 +24,8 @@ def test_of_several_classes_only_raters_are_named():
 
 
 def test_a_likeness_is_said_when_it_holds_in_nearly_all_cases():
-    assert likeness_notes([[UNION]] * 19 + [[]], 3)[0].startswith("the fused label is the union")
-    assert "19 of 20 cases" in likeness_notes([[UNION]] * 19 + [[]], 3)[0]
-    assert not likeness_notes([[UNION]] * 8 + [[]] * 2, 3)
-    assert not likeness_notes([None, None], 2)
+    (said,) = likeness_findings([[UNION]] * 19 + [[]], 3)
+    assert said.text.startswith("the fused label is the union")
+    assert "19 of 20 cases" in said.text
+    assert not likeness_findings([[UNION]] * 8 + [[]] * 2, 3)
+    assert not likeness_findings([None, None], 2)

@@ -247,9 +247,9 @@ def test_unanimous_raters_need_no_step():
 
 def test_too_few_iterations_are_told():
     _, labels = _bad_in_halves(0)
-    with pytest.warns(MultiraterWarning, match="Spatial STAPLE stopped after 1 ") as caught:
+    with pytest.warns(MultiraterWarning, match="spatial-staple stopped after 1 ") as caught:
         assert not fuse.spatial_staple(labels, max_iter=1).converged
-    told = next(each for each in caught if "Spatial" in str(each.message))
+    told = next(each for each in caught if "spatial-staple" in str(each.message))
     assert told.filename == __file__
 
 

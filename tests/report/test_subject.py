@@ -35,12 +35,12 @@ def test_a_data_set_is_itself(kinds):
     assert not found.results
 
 
-def test_a_fusion_knows_its_data_set_and_its_notes(fused, kinds):
+def test_a_fusion_knows_its_data_set_and_its_findings(fused, kinds):
     found = read_subject([fused])
     assert found.dataset.raters == read_dataset(kinds["truth"]).raters
     assert [(each.name, each.kind) for each in found.results] == [("majority-vote", "fusion")]
-    notes = json.loads((fused / "fusion.json").read_text())["notes"]
-    assert found.results[0].notes == tuple(notes)
+    findings = json.loads((fused / "fusion.json").read_text())["findings"]
+    assert [each.text for each in found.results[0].findings] == [each["text"] for each in findings]
 
 
 def test_results_of_some_cases_are_reported_on_these(kinds, tmp_path):
@@ -56,7 +56,7 @@ def test_a_run_brings_its_curves_and_its_trust(run):
     (found,) = read_subject([run]).runs
     assert found.name == "network cm"
     assert found.curves["val_nll"].tolist() == [0.6, 0.5]
-    assert found.trust["summary"] == "fine"
+    assert found.trust.summary == "fine"
 
 
 def test_two_results_of_one_method_have_names_of_their_own(fused, kinds):

@@ -1,4 +1,5 @@
 import itertools
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -6,16 +7,22 @@ import pandas as pd
 import pytest
 
 from multirater import read_dataset
+from multirater.fusion.fused_dataset import fuse_dataset
 from multirater.io.survey import survey
 from multirater.report.contents import gather
 from multirater.report.models import Measured
 from multirater.report.next_steps import next_steps
 from multirater.report.raters import Figure
-from multirater.report.subject import Result, Subject, TrainedRun
+from multirater.report.subject import Result, Subject, TrainedRun, read_subject
 from multirater.report.trust import assess_trust, doubtful_fusions
-from multirater.words import counted
+from multirater.trust import Finding, Trust, findings_from_json, trust_from_json
 
-FOLLOWS = "the estimated truth follows rater over: it coincides with their labels"
+
+def follows(n):
+    """A fusion says of n cases that it follows a rater."""
+    text = "the estimated truth follows rater over: it coincides with their labels"
+    cases = tuple(f"c{i}" for i in range(n))
+    return [Finding("problem", text, "follows", cases=cases, raters=("over",))] if n else []
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +41,7 @@ def assessed(subject, contents):
 
 
 def test_a_grave_note_about_many_cases_is_a_problem(kinds, contents):
-    subject = subject_with(kinds, staple=[f"{FOLLOWS} (6 cases)"], vote=[])
+    subject = subject_with(kinds, staple=follows(6), vote=[])
     trust = assessed(subject, contents)
     assert trust.level == "problem"
     assert doubtful_fusions(subject) == ["staple"]
@@ -44,30 +51,34 @@ def test_a_grave_note_about_many_cases_is_a_problem(kinds, contents):
 
 
 def test_a_grave_note_about_few_cases_is_a_caution(kinds, contents):
-    trust = assessed(subject_with(kinds, staple=[f"{FOLLOWS} (1 case)"]), contents)
+    trust = assessed(subject_with(kinds, staple=follows(1)), contents)
     assert trust.level == "caution"
 
 
-def test_notes_that_differ_in_numbers_are_counted_together(kinds, contents):
-    few = "{} estimates rest on fewer than 10 labels (2 cases)"
-    trust = assessed(subject_with(kinds, staple=[few.format(3), few.format(4)]), contents)
-    (finding,) = [each for each in trust.findings if "estimates rest" in each.text]
-    assert "4 of 8 cases" in finding.text
+def test_sentences_of_fusions_made_before_findings_are_cautions(kinds, tmp_path):
+    fused = tmp_path / "fused"
+    done = fuse_dataset(read_dataset(kinds["truth"]), fused, method="staple")
+    content = json.loads((fused / "fusion.json").read_text())
+    stored = {"method": "staple", "notes": ["nobody knows"]}
+    (fused / "fusion.json").write_text(json.dumps(stored))
+    (result,) = read_subject([kinds["truth"], fused]).results
+    assert [(each.level, each.text) for each in result.findings] == [("caution", "nobody knows")]
+    assert findings_from_json(content["findings"]) == done.findings
 
 
 def test_the_same_of_several_fusions_is_said_once(kinds, contents):
-    trust = assessed(
-        subject_with(kinds, a=[f"{FOLLOWS} (8 cases)"], b=[f"{FOLLOWS} (8 cases)"]), contents
-    )
+    trust = assessed(subject_with(kinds, a=follows(8), b=follows(8)), contents)
     (finding,) = [each for each in trust.findings if "follows" in each.text]
     assert finding.text.startswith("a and b: ")
 
 
 def test_what_training_wrote_is_shown(kinds, contents):
-    written = {
-        "summary": "Trust it with care.",
-        "findings": [{"level": "problem", "text": "classes are swapped"}, {"level": "odd"}, 3],
-    }
+    written = trust_from_json(
+        {
+            "summary": "Trust it with care.",
+            "findings": [{"level": "problem", "text": "classes are swapped"}, {"level": "odd"}, 3],
+        }
+    )
     run = TrainedRun("network auto", Path("run"), pd.DataFrame(), written)
     trust = assessed(replace(subject_with(kinds), runs=(run,)), contents)
     assert trust.summary == "Trust it with care."
@@ -95,8 +106,7 @@ def measured(name, dice):
 
 
 def run_of(level):
-    finding = {"level": level, "text": "it was looked at"}
-    trust = {"summary": f"A {level} network.", "findings": [finding]}
+    trust = Trust(f"A {level} network.", (Finding(level, "it was looked at"),))
     return TrainedRun("network auto", Path("run"), pd.DataFrame(), trust)
 
 
@@ -106,10 +116,7 @@ def run_of(level):
 def test_what_is_warned_of_is_never_advised(kinds, contents, scores, level, grave):
     """Over all combinations of notes, of what the truth says, and of networks beside."""
     names = ("staple", "vote")
-    notes = {
-        name: [f"{FOLLOWS} ({counted(n, 'case')})"] if n else []
-        for name, n in zip(names, grave, strict=True)
-    }
+    notes = {name: follows(n) for name, n in zip(names, grave, strict=True)}
     subject = subject_with(kinds, **notes)
     subject = replace(subject, runs=(run_of(level),) if level else ())
     known = [measured(name, dice) for name, dice in zip(names, scores, strict=True)]
@@ -134,13 +141,8 @@ def test_what_is_warned_of_is_never_advised(kinds, contents, scores, level, grav
 
 
 def test_a_network_that_follows_a_clearly_worse_rater_is_pointed_at(contents):
-    followed = {
-        "level": "caution",
-        "text": "Followed most: blank.",
-        "code": "followed",
-        "raters": ["blank"],
-    }
-    run = TrainedRun("network auto", Path("run"), pd.DataFrame(), {"findings": [followed]})
+    followed = Finding("caution", "Followed most: blank.", "followed", raters=("blank",))
+    run = TrainedRun("network auto", Path("run"), pd.DataFrame(), Trust("", (followed,)))
     subject = replace(contents.subject, runs=(run,))
     found = survey(subject.dataset)
     said = assess_trust(subject, found, contents.reference, None, None, [], contents.quality)
@@ -148,6 +150,7 @@ def test_a_network_that_follows_a_clearly_worse_rater_is_pointed_at(contents):
     assert "follows blank most" in finding.text
     best = str(contents.quality["quality"].idxmax())
     assert f"{best} is better" in finding.text
-    followed["raters"] = [best]
+    run = replace(run, trust=Trust("", (replace(followed, raters=(best,)),)))
+    subject = replace(contents.subject, runs=(run,))
     said = assess_trust(subject, found, contents.reference, None, None, [], contents.quality)
     assert not [each for each in said.findings if each.code == "followed"]

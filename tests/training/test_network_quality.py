@@ -2,6 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from multirater.io.result_folders import write_trust
 from multirater.metrics import dice_score
 from multirater.patterns import encode_patterns
 from multirater.training.network_quality import (
@@ -15,8 +16,7 @@ from multirater.training.network_quality import (
     sides_of_two,
     with_quality_of_network,
 )
-from multirater.training.trust import Trust
-from multirater.trust import Finding
+from multirater.trust import Finding, Trust
 
 
 def _patterns(labels):
@@ -89,7 +89,7 @@ def test_folds_are_judged_by_the_cases_each_held_out(tmp_path):
     for number, gap in enumerate((-0.01, -0.05)):
         folder = tmp_path / f"fold-{number + 1}"
         folder.mkdir()
-        Trust("", (beside_raters(_compared(gap, spread=0.001)),)).write(folder / "trust.json")
+        write_trust(folder, Trust("", (beside_raters(_compared(gap, spread=0.001)),)))
     (finding,) = of_folds(sorted(tmp_path.iterdir()))
     assert finding.numbers["gap"] == pytest.approx(-0.03, abs=0.002)
     assert finding.numbers["cases"] == 40

@@ -7,8 +7,7 @@ import pytest
 from multirater.training import TrainConfig
 from multirater.training.predictor import Predictor
 from multirater.training.seeds import _followed, train_seeds
-from multirater.training.trust import Trust
-from multirater.trust import Finding
+from multirater.trust import Finding, Trust
 
 SMALL = {"channels": (4, 8), "n_features": 4, "epochs": 1, "batch_size": 4, "accelerator": "cpu"}
 

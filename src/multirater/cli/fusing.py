@@ -72,6 +72,7 @@ def fuse(
     from multirater.fusion.answer_table import fuse_table, is_answer_table
     from multirater.fusion.fused_dataset import fuse_dataset
     from multirater.progress import say
+    from multirater.trust import findings_as_json
 
     options: dict[str, Any] = {}
     if window is not None:
@@ -122,7 +123,8 @@ def fuse(
         say(f"note: {message}")
     if json:
         content = {"folder": str(done.folder), "method": done.method, "why": done.why}
-        print_json({**content, "raters": done.raters, "notes": done.messages})
+        found = {"findings": findings_as_json(done.findings), "notes": done.messages}
+        print_json({**content, "raters": done.raters, **found})
         return
     print_table(_with_intervals(done.raters), f"Raters by {done.method}, with 95% intervals")
     print(LEGEND)

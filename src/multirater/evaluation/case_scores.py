@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -11,11 +10,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from multirater.errors import Fault, InputError, MultiraterWarning
+from multirater.errors import Fault, InputError
 from multirater.evaluation.consensus import consensus_level
 from multirater.evaluation.predictions import PredictedCase
 from multirater.evaluation.soft_scores import soft_scores
-from multirater.fuse import majority_vote
+from multirater.fuse.majority_vote import majority_vote
 from multirater.io.formats.grid import is_default, size_text, size_unit
 from multirater.metrics import confusion_counts, confusion_rms_error, energy_distance
 from multirater.metrics.calibration import log_loss_error
@@ -294,10 +293,7 @@ def _sizes(maps: Mapping[str, NDArray[Any]], n_classes: int) -> dict[str, NDArra
 
 
 def _vote(real: Arrays, n_classes: int) -> NDArray[np.int16]:
-    with warnings.catch_warnings():
-        # What a vote says of the raters is of no interest here.
-        warnings.simplefilter("ignore", MultiraterWarning)
-        return np.asarray(majority_vote(_stacked(real), n_classes).label)
+    return np.asarray(majority_vote(_stacked(real), n_classes).label)
 
 
 def _stacked(arrays: Arrays) -> NDArray[np.int16]:

@@ -14,7 +14,6 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from multirater.fuse.advice import warn_user
 from multirater.fuse.answers import Answers, Block
 from multirater.types import MISSING
 
@@ -114,8 +113,6 @@ def run_em(
         converged = _settled(trace, stopping)
         if converged:
             break
-    if not converged:
-        _warn_not_converged(trace, stopping)
     posterior = posterior_of(answers, *before) if trace else vote_fractions(answers, prior)
     return Fit(cm, counts, prior, posterior, np.array(trace), converged)
 
@@ -303,11 +300,3 @@ def _block_fractions(answers: Answers, block: Block, prior: Array) -> Array:
         known = np.flatnonzero(gold != MISSING)
         fractions[known] = np.eye(answers.n_classes)[gold[known]]
     return fractions
-
-
-def _warn_not_converged(trace: list[float], stopping: Stopping) -> None:
-    change = trace[-1] - trace[-2] if len(trace) > 1 else float("nan")
-    warn_user(
-        f"EM stopped after {len(trace)} iterations before it converged: the log-likelihood still "
-        f"changed by {change:.3g} (tolerance {stopping.tol:g} relative); raise max_iter"
-    )

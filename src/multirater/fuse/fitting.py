@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from multirater.errors import Fault, InputError
 from multirater.fuse.answers import Answers
 from multirater.fuse.em import ConfusionModel, Fit, Stopping, run_em
-from multirater.fuse.identifiability import assess, warn_if_doubtful
+from multirater.fuse.identifiability import assess
 from multirater.fuse.problem import Inputs, LabelInput, Problem, pose
 from multirater.fuse.result import FusionResult
 from multirater.types import MISSING
@@ -92,7 +92,6 @@ def result_of(
     if not len(fit.log_likelihood):
         # A vote models no rater, so it cannot fall for one.
         report = replace(report, follows=None)
-    warn_if_doubtful(report)
     return FusionResult(
         label=decoded_label,
         probability=probability,

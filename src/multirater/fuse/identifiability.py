@@ -14,15 +14,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from multirater.fuse.advice import warn_user
 from multirater.fuse.answers import Answers
 from multirater.fuse.em import confusion_of, log_likelihood_of
+from multirater.trust import Finding
 
 ENOUGH_LABELS = 10
 """Labels of a class below which a rater's estimate for it is called uncertain."""
 
-FOLLOWS = "the estimated truth follows rater"
-"""How the note begins that a fusion has fallen for one rater."""
+FOLLOWS = "follows"
+"""Code of the finding that a fusion has fallen for one rater."""
 
 _COINCIDES = 0.99
 _DISAGREES = 0.95
@@ -73,33 +73,44 @@ class Identifiability:
         present = self.dominance[~np.isnan(self.dominance)]
         return bool(np.all(present > 0))
 
-    def messages(self) -> list[str]:
-        """Say in words what speaks against the result; empty when nothing does."""
+    def findings(self) -> tuple[Finding, ...]:
+        """Return what speaks against the result; nothing when nothing does."""
         found = []
         for name, margin in zip(self.classes, self.dominance, strict=True):
             if margin <= 0:
-                found.append(
+                text = (
                     f"class {name}: raters are, on average, not right more often than wrong "
                     f"(margin {margin:.2f}); the fused label of this class cannot be trusted"
                 )
+                numbers = {"margin": float(margin)}
+                found.append(Finding("problem", text, "dominance", numbers, classes=(str(name),)))
         if self.follows is not None:
-            found.append(
-                f"{FOLLOWS} {self.follows}: it coincides with their labels "
+            text = (
+                f"the estimated truth follows rater {self.follows}: it coincides with their labels "
                 "while every other rater disagrees with it; when errors are nested (one rater "
                 "draws larger than the next) this is a known failure: compare with majority vote"
             )
+            found.append(Finding("problem", text, FOLLOWS, raters=(str(self.follows),)))
         if self.swap is not None and self.is_swap_a_close_call():
-            found.append(
+            text = (
                 f"classes {self.swap[0]} and {self.swap[1]} could be swapped: the labels fit "
                 f"almost as well the other way round (log-likelihood {self.swap_drop:.2f} lower)"
             )
+            numbers, pair = {"log-likelihood": self.swap_drop}, tuple(map(str, self.swap))
+            found.append(Finding("problem", text, "swap", numbers, classes=pair))
         if self.uncertain:
             rater, name, labels = min(self.uncertain, key=lambda each: each[2])
-            found.append(
+            text = (
                 f"{len(self.uncertain)} estimates rest on fewer than {ENOUGH_LABELS} labels "
                 f"(least: rater {rater}, class {name}, {labels:.1f} labels)"
             )
-        return found
+            numbers = {"estimates": len(self.uncertain), "least": labels}
+            found.append(Finding("caution", text, "few-labels", numbers))
+        return tuple(found)
+
+    def messages(self) -> list[str]:
+        """Say in words what speaks against the result; empty when nothing does."""
+        return [each.text for each in self.findings()]
 
     def is_swap_a_close_call(self) -> bool:
         """Whether neither class frequencies nor skill tell the two classes of `swap` apart."""
@@ -141,14 +152,6 @@ def assess(
         raters=raters,
         classes=classes,
     )
-
-
-def warn_if_doubtful(report: Identifiability) -> None:
-    """Warn when the fused label itself, not only a detail of the report, is in doubt."""
-    if report.follows is None and report.is_dominant and not report.is_swap_a_close_call():
-        return
-    for message in report.messages():
-        warn_user(message)
 
 
 def margins(counts: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from multirater.trust import Finding
 from multirater.types import MISSING
 from multirater.words import counted
 
@@ -46,7 +47,7 @@ def likeness(labels: NDArray[Any], label: NDArray[Any], raters: Sequence[str]) -
     return found + [raters[r] for r in present if np.array_equal(labels[r], label)]
 
 
-def likeness_notes(found: Sequence[Sequence[str] | None], n_raters: int) -> list[str]:
+def likeness_findings(found: Sequence[Sequence[str] | None], n_raters: int) -> list[Finding]:
     """Say what fused labels equal in nearly all cases in which raters differ; the plainest alone.
 
     Args:
@@ -54,7 +55,7 @@ def likeness_notes(found: Sequence[Sequence[str] | None], n_raters: int) -> list
         n_raters: of the data set.
 
     Example:
-        >>> likeness_notes([["anna"], ["anna"], None], 3)[0][:49]
+        >>> likeness_findings([["anna"], ["anna"], None], 3)[0].text[:49]
         'the fused label follows rater anna: it is their l'
     """
     judged = [each for each in found if each is not None]
@@ -65,14 +66,18 @@ def likeness_notes(found: Sequence[Sequence[str] | None], n_raters: int) -> list
             continue
         all_of = "" if n == len(judged) else f"{n} of "
         where = f"{all_of}{counted(len(judged), 'case')} in which raters differ"
+        numbers = {"alike": n, "judged": len(judged)}
         if name in (INTERSECTION, UNION):
             of_two = " by two raters" if n_raters == 2 else ""
-            return [
+            text = (
                 f"the fused label is {name}{of_two}, pixel by pixel, in {where}: it shows what "
                 f"{'all' if name == INTERSECTION else 'any'} of them drew, not who is right"
-            ]
-        return [
+            )
+            code = "intersection" if name == INTERSECTION else "union"
+            return [Finding("caution", text, code, numbers)]
+        text = (
             f"the fused label follows rater {name}: it is their label, pixel by pixel, in "
             f"{where}; compare with majority vote"
-        ]
+        )
+        return [Finding("problem", text, "same-as-rater", numbers, raters=(name,))]
     return []

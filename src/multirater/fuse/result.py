@@ -11,6 +11,10 @@ from numpy.typing import NDArray
 
 from multirater import __version__
 from multirater.fuse.identifiability import Identifiability
+from multirater.trust import Finding
+
+UNFINISHED = "not-converged"
+"""Code of the finding that a method ended before it had settled."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +57,16 @@ class FusionResult:
     method: str
     weight: NDArray[np.float64] | None = None
     version: str = field(default=__version__)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What speaks against the result; nothing where nothing does."""
+        found = self.identifiability.findings()
+        if self.converged:
+            return found
+        numbers = {"iterations": self.n_iter}
+        text = f"{self.method} stopped after {self.n_iter} iterations before it converged"
+        return (Finding("caution", f"{text}: raise max_iter", UNFINISHED, numbers), *found)
 
     @property
     def skill(self) -> NDArray[np.float64]:

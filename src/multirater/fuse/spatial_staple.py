@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
-from multirater.fuse.advice import warn_user
 from multirater.fuse.em import confusion_of
 from multirater.fuse.fitting import Prior, is_map
 from multirater.fuse.problem import class_indices
@@ -207,11 +206,6 @@ def _iterate(
         trace.append(log_likelihood)
         probability = updated
         converged = change <= tol
-    if not converged:
-        warn_user(
-            f"Spatial STAPLE stopped after {max_iter} iterations before it converged: the disputed "
-            f"pixels' probabilities changed by more than {tol:g} on average; raise max_iter"
-        )
     return probability, trace, converged
 
 

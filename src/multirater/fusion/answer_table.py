@@ -82,10 +82,9 @@ def fuse_table(
     for table, name in ((labels, "labels.csv"), (described, "raters.csv")):
         with replacing(folder / name, overwrite=overwrite) as temporary:
             table.to_csv(temporary)
-    messages = tuple(result.identifiability.messages())
-    done = FusedDataset(folder, described, labels, messages, choice.method, choice.why)
+    done = FusedDataset(folder, described, labels, result.findings, choice.method, choice.why)
     settings = {"method": choice.method, "options": dict(choice.options), "why": choice.why}
-    write_settings(folder, settings, done.messages)
+    write_settings(folder, settings, done.findings)
     write_origin(folder, path)
     return done
 

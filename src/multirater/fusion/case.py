@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -11,7 +10,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from multirater.errors import MultiraterWarning
 from multirater.fuse.answers import Answers, answers_from_rows
 from multirater.fuse.em import posterior_counts, posterior_of, vote_fractions
 from multirater.fuse.fitting import row_labels
@@ -23,6 +21,7 @@ from multirater.io.formats.images import write_image
 from multirater.io.formats.labels import write_label
 from multirater.io.formats.suffixes import WRITABLE, suffix_of
 from multirater.patterns import encode_patterns
+from multirater.trust import Finding, findings_from_json
 from multirater.types import Case, Classes, Image, LabelMap, Labels
 
 _RASTER = {".png", ".jpg", ".jpeg"}
@@ -55,7 +54,7 @@ class FusedCase:
     n_iter: int
     converged: bool
     n_ties: int
-    messages: list[str]
+    findings: tuple[Finding, ...] = ()
 
 
 CaseFuser: TypeAlias = Callable[[Case, Labels], FusedCase]
@@ -92,12 +91,17 @@ class CaseRecord:
     n_iter: int
     converged: bool
     n_ties: int
-    messages: list[str]
+    findings: tuple[Finding, ...] = ()
     alike: list[str] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as plain data."""
         return asdict(self)
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> CaseRecord:
+        """Return the record of which this is the plain data."""
+        return cls(**{**stored, "findings": findings_from_json(stored["findings"])})
 
 
 def fuse_case(case: Case, job: CaseJob) -> CaseRecord:
@@ -124,7 +128,7 @@ def fuse_case(case: Case, job: CaseJob) -> CaseRecord:
         fused.n_iter,
         fused.converged,
         fused.n_ties,
-        fused.messages,
+        fused.findings,
         likeness(labels.array, fused.label, labels.raters),
     )
 
@@ -134,15 +138,9 @@ def _fuse(labels: Labels, job: CaseJob) -> FusedCase:
     options = dict(job.options)
     if job.method in NEEDS_SPACE:
         options.setdefault("spacing", labels.geometry.spacing)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", MultiraterWarning)
-        result = method_named(job.method)(
-            labels.array,
-            len(job.classes),
-            raters=labels.raters,
-            classes=job.classes.names,
-            **options,
-        )
+    result = method_named(job.method)(
+        labels.array, len(job.classes), raters=labels.raters, classes=job.classes.names, **options
+    )
     return FusedCase(
         result.label,
         result.probability,
@@ -150,7 +148,7 @@ def _fuse(labels: Labels, job: CaseJob) -> FusedCase:
         result.n_iter,
         result.converged,
         result.n_ties,
-        result.identifiability.messages(),
+        result.findings,
     )
 
 
@@ -165,7 +163,7 @@ def _apply(labels: Labels, job: CaseJob, fit: PooledFit) -> FusedCase:
     # A vote decides: raters are compared with its label, not with the shares.
     truth = np.eye(len(job.classes))[np.maximum(label, 0)] if is_decided else posterior
     counts = posterior_counts(answers, truth)
-    return FusedCase(label_map, probability, counts, 0, True, n_ties, [])
+    return FusedCase(label_map, probability, counts, 0, True, n_ties)
 
 
 def _posterior(answers: Answers, fit: PooledFit) -> NDArray[np.float64]:

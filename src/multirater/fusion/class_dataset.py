@@ -18,6 +18,7 @@ from multirater.fusion.class_tables import write_class_tables
 from multirater.fusion.folder import FusedDataset
 from multirater.fusion.study_quality import quality_of_study
 from multirater.io.survey import Survey
+from multirater.trust import Finding
 from multirater.types import Case
 
 
@@ -29,13 +30,13 @@ class FusedClasses:
         label: (n_cases,).
         probability: (n_classes, n_cases).
         counts: expected answers (n_raters, true, observed).
-        messages: what speaks against the result.
+        findings: what speaks against the result.
     """
 
     label: NDArray[np.int16]
     probability: NDArray[np.floating[Any]]
     counts: NDArray[np.float64]
-    messages: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
 
 ClassFuser: TypeAlias = Callable[[Sequence[Case], NDArray[np.int64], Survey], FusedClasses]
@@ -62,7 +63,7 @@ def fuse_classes(found: Survey, target: Path, method: str, fuser: ClassFuser) ->
         raters,
         {case: int(k) for case, k in zip(by_case, result.label, strict=True)},
     )
-    return FusedDataset(target, raters, cases, result.messages)
+    return FusedDataset(target, raters, cases, result.findings)
 
 
 def by_method(
@@ -80,5 +81,4 @@ def by_method(
     result = method_named(method)(
         answers, len(names), raters=found.dataset.raters, classes=names, **options
     )
-    messages = tuple(result.identifiability.messages())
-    return FusedClasses(result.label, result.probability, result.counts, messages)
+    return FusedClasses(result.label, result.probability, result.counts, result.findings)

@@ -16,7 +16,9 @@ from multirater.errors import Fault, InputError
 from multirater.io.atomic import replacing
 from multirater.io.tables.dataset_tables import write_dataset_tables
 from multirater.io.tables.manifest import Row
+from multirater.trust import Finding, findings_as_json
 from multirater.types import Classes
+from multirater.words import counted
 
 SETTINGS = "fusion.json"
 
@@ -30,7 +32,7 @@ class FusedDataset:
             asked for, `probability/`.
         raters: the content of `raters.csv`.
         cases: the content of `cases.csv`.
-        messages: what speaks against the result, most frequent first.
+        findings: what speaks against the result, most frequent first.
         method: that fused the labels.
         why: why it was chosen; empty when it was asked for.
     """
@@ -38,9 +40,17 @@ class FusedDataset:
     folder: Path
     raters: pd.DataFrame
     cases: pd.DataFrame
-    messages: tuple[str, ...]
+    findings: tuple[Finding, ...]
     method: str = ""
     why: str = ""
+
+    @property
+    def messages(self) -> tuple[str, ...]:
+        """What speaks against the result, in sentences that say of how many cases it is true."""
+        return tuple(
+            f"{each.text} ({counted(len(each.cases), 'case')})" if each.cases else each.text
+            for each in self.findings
+        )
 
 
 def prepare(target: Path, settings: Mapping[str, Any], *, resume: bool, overwrite: bool) -> None:
@@ -80,12 +90,12 @@ def prepare(target: Path, settings: Mapping[str, Any], *, resume: bool, overwrit
 
 
 def write_settings(
-    folder: Path, settings: Mapping[str, Any], notes: Sequence[str] | None = None
+    folder: Path, settings: Mapping[str, Any], findings: Sequence[Finding] | None = None
 ) -> None:
     """Write how a fusion is made and, when it is done, what speaks against it."""
     content = {**settings, "version": __version__}
-    if notes is not None:
-        content["notes"] = list(notes)
+    if findings is not None:
+        content["findings"] = findings_as_json(findings)
     with replacing(folder / SETTINGS, overwrite=True) as temporary:
         temporary.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 

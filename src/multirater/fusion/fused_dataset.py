@@ -105,5 +105,5 @@ def fuse_dataset(
         n_done = len(read_progress(target))
         say(f"stopped after {n_done} of {len(dataset)} cases; go on with --resume")
         raise
-    write_settings(target, settings, done.messages)
+    write_settings(target, settings, done.findings)
     return replace(done, method=method, why=choice.why)

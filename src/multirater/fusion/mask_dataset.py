@@ -7,7 +7,7 @@ disappears when the folder is complete.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,7 +18,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from multirater.fuse.identifiability import FOLLOWS
-from multirater.fuse.likeness import likeness_notes
+from multirater.fuse.likeness import likeness_findings
 from multirater.fuse.methods import method_named
 from multirater.fuse.quality import with_quality
 from multirater.fuse.rater_table import rater_table
@@ -31,6 +31,7 @@ from multirater.io.naming import file_names
 from multirater.io.survey import Survey
 from multirater.io.tables.manifest import Row, cell_of
 from multirater.parallel import map_parallel
+from multirater.trust import Finding, over_cases
 from multirater.types import MISSING, Case, Classes
 from multirater.words import counted
 
@@ -124,7 +125,7 @@ def read_progress(target: Path) -> dict[str, CaseRecord]:
     whole_lines = path.read_bytes().splitlines(keepends=True)
     kept = [line for line in whole_lines if line.endswith(b"\n")]
     for line in kept:
-        record = CaseRecord(**json.loads(line))
+        record = CaseRecord.from_dict(json.loads(line))
         if (target / record.label).exists():
             done[record.case] = record
     with replacing(path, overwrite=True) as temporary:
@@ -152,27 +153,31 @@ def _finish(
             "iterations": [record.n_iter for record in records],
             "converged": [record.converged for record in records],
             "ties": [record.n_ties for record in records],
-            "warnings": [" | ".join(record.messages) for record in records],
+            "warnings": [" | ".join(each.text for each in record.findings) for record in records],
         }
     ).set_index("case")
-    messages = _ranked([message for record in records for message in record.messages])
-    n_alone = int((~_has_company(counts)).sum())
-    if n_alone and whole is None:
-        messages = (
-            f"{counted(n_alone, 'case')} labelled by one rater: the label stands as it is, and "
-            "says nothing about the rater (--pooled learns from other cases)",
-            *messages,
-        )
-    if whole is not None:
-        messages = tuple(whole.identifiability.messages())
-    alike = likeness_notes([record.alike for record in records], len(dataset.raters))
+    findings = _findings(records, counts) if whole is None else whole.findings
+    alike = likeness_findings([record.alike for record in records], len(dataset.raters))
     # What the label is says more than whom it resembles.
-    messages = (*alike, *(each for each in messages if not alike or FOLLOWS not in each))
+    findings = (*alike, *(each for each in findings if not alike or each.code != FOLLOWS))
     by_name = {record.case: record for record in records}
     rows = [_row(case, by_name.get(case.name), method, target) for case in dataset]
     write_tables(target, raters, cases, rows, classes)
     (target / PROGRESS).unlink(missing_ok=True)
-    return FusedDataset(target, raters, cases, messages)
+    return FusedDataset(target, raters, cases, findings)
+
+
+def _findings(records: Sequence[CaseRecord], counts: NDArray[np.float64]) -> tuple[Finding, ...]:
+    """Return what speaks against single cases, the most frequent first."""
+    found = over_cases({record.case: record.findings for record in records})
+    n_alone = int((~_has_company(counts)).sum())
+    if not n_alone:
+        return found
+    text = (
+        f"{counted(n_alone, 'case')} labelled by one rater: the label stands as it is, and "
+        "says nothing about the rater (--pooled learns from other cases)"
+    )
+    return (Finding("caution", text, "alone", {"alone": n_alone}), *found)
 
 
 def _has_company(counts: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -196,8 +201,3 @@ def _row(case: Case, record: CaseRecord | None, method: str, target: Path) -> Ro
 
 def _image_cell(case: Case, target: Path) -> str:
     return cell_of(case.image.paths, target) if case.image is not None else ""
-
-
-def _ranked(messages: list[str]) -> tuple[str, ...]:
-    times = pd.Series(messages, dtype=object).value_counts()
-    return tuple(f"{message} ({counted(n, 'case')})" for message, n in times.items())

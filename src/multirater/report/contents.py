@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,9 +13,8 @@ from numpy.typing import NDArray
 
 from multirater.dataset_agreement import Agreement, agreement
 from multirater.dataset_info import study_quality
-from multirater.errors import MultiraterWarning
-from multirater.fuse import majority_vote
 from multirater.fuse.identifiability import Identifiability
+from multirater.fuse.majority_vote import majority_vote
 from multirater.io.survey import Survey, survey
 from multirater.rater_choice import choose_raters
 from multirater.report.models import Measured, measure_results
@@ -25,10 +23,10 @@ from multirater.report.reference import Reference, choose_reference
 from multirater.report.selection import clearest_mistakes, order_by_disagreement
 from multirater.report.subject import Subject, read_subject
 from multirater.report.tally import CaseTally, tally_cases
-from multirater.report.trust import Trust, assess_trust
+from multirater.report.trust import assess_trust
 from multirater.report.verdicts import Verdict, verdicts_of
 from multirater.sanity import study_findings
-from multirater.trust import Finding
+from multirater.trust import Finding, Trust
 from multirater.types import Case, Classes
 
 
@@ -172,14 +170,10 @@ def _identifiability(found: Survey) -> Identifiability | None:
         return None
     rows = np.concatenate([part.rows for part in parts])
     counts = np.concatenate([part.counts for part in parts])
-    with warnings.catch_warnings():
-        # What it warns of is said on the page.
-        warnings.simplefilter("ignore", MultiraterWarning)
-        result = majority_vote(
-            rows.T,
-            len(found.classes),
-            raters=found.dataset.raters,
-            classes=found.classes.names,
-            weights=counts,
-        )
-    return result.identifiability
+    return majority_vote(
+        rows.T,
+        len(found.classes),
+        raters=found.dataset.raters,
+        classes=found.classes.names,
+        weights=counts,
+    ).identifiability

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -11,8 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from multirater.errors import MultiraterWarning
-from multirater.fuse import majority_vote
+from multirater.fuse.majority_vote import majority_vote
 from multirater.report.subject import Result, Subject
 from multirater.types import Case, LabelMap, Source
 
@@ -67,12 +65,9 @@ def vote(labels: NDArray[Any], n_classes: int) -> NDArray[np.int16]:
         >>> vote(np.array([[0, 1], [1, 1], [0, -1]]), 2).tolist()
         [0, 1]
     """
-    with warnings.catch_warnings():
-        # What a vote says of its raters is said elsewhere on the page.
-        warnings.simplefilter("ignore", MultiraterWarning)
-        flat = labels.reshape(len(labels), -1)
-        flat = flat[(flat >= 0).any(1)]  # of many raters few label a case
-        return np.asarray(majority_vote(flat, n_classes).label).reshape(labels.shape[1:])
+    flat = labels.reshape(len(labels), -1)
+    flat = flat[(flat >= 0).any(1)]  # of many raters few label a case
+    return np.asarray(majority_vote(flat, n_classes).label).reshape(labels.shape[1:])
 
 
 def choose_reference(subject: Subject, n_classes: int) -> Reference:

@@ -6,7 +6,6 @@ of predictions; results say themselves where their data set is (`origin.json`).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,8 +17,10 @@ from multirater.errors import Fault, InputError
 from multirater.fusion.answer_table import is_answer_table, read_answers, read_fused_answers
 from multirater.io import read_dataset
 from multirater.io.origin import read_origin
+from multirater.io.result_folders import read_json, read_trust
 from multirater.io.tables.manifest import FILE_NAME as MANIFEST
 from multirater.rater_choice import choose_raters
+from multirater.trust import Finding, Trust, findings_from_json
 from multirater.types import Dataset
 
 Kind = Literal["data set", "fusion", "run", "predictions"]
@@ -36,13 +37,13 @@ class Result:
         name: distinct within the report.
         kind: `fusion` or `predictions`.
         dataset: whose only rater is the fusion or the network.
-        notes: what speaks against trusting it, as the fusion wrote it down.
+        findings: what speaks against trusting it, as the fusion wrote it down.
     """
 
     name: str
     kind: Literal["fusion", "predictions"]
     dataset: Dataset
-    notes: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,13 +54,13 @@ class TrainedRun:
         name: distinct within the report.
         folder: of the run.
         curves: one row per epoch; empty before the first.
-        trust: content of `trust.json`, or nothing.
+        trust: what training wrote down; None where it did not.
     """
 
     name: str
     folder: Path
     curves: pd.DataFrame
-    trust: dict[str, Any] | None = None
+    trust: Trust | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,7 +198,7 @@ def _open(path: Path) -> Dataset:
 
 
 def _fusion(path: Path) -> Result:
-    settings = _read_json(path / "fusion.json")
+    settings = read_json(path / "fusion.json")
     answers = (path / "labels.csv").is_file()
     if not answers and not (path / MANIFEST).is_file():
         raise InputError(
@@ -207,9 +208,11 @@ def _fusion(path: Path) -> Result:
     extra = ["pooled"] if settings.get("pooled") else []
     extra += [str(key).replace("_", " ") for key in settings.get("options", {})]
     named = f"{name} ({', '.join(extra)})" if extra else name
-    notes = tuple(str(note) for note in settings.get("notes", ()))
+    findings = findings_from_json(settings.get("findings"))
+    # Fusions of version 0.1 that were made before findings had a form hold sentences.
+    findings += tuple(Finding("caution", str(note)) for note in settings.get("notes", ()))
     dataset = read_fused_answers(path, name) if answers else read_dataset(path)
-    return Result(named, "fusion", dataset, notes)
+    return Result(named, "fusion", dataset, findings)
 
 
 def _predictions(path: Path, run: Path | None) -> Result:
@@ -221,27 +224,16 @@ def _predictions(path: Path, run: Path | None) -> Result:
 
 def _run(path: Path) -> TrainedRun:
     curves = path / "curves.csv"
-    trust = path / "trust.json"
     return TrainedRun(
         _run_name(path),
         path,
         pd.read_csv(curves) if curves.is_file() else pd.DataFrame(),
-        _read_json(trust) if trust.is_file() else None,
+        read_trust(path),
     )
 
 
 def _run_name(run: Path) -> str:
-    return f"network {_read_json(run / 'config.json').get('method', run.name)}"
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise InputError(Fault(f"is no JSON: {error}", file=str(path))) from None
-    if not isinstance(content, dict):
-        raise InputError(Fault("is no JSON object", file=str(path)))
-    return content
+    return f"network {read_json(run / 'config.json').get('method', run.name)}"
 
 
 def _distinct(items: Sequence[Any]) -> list[Any]:

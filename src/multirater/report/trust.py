@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -17,11 +16,8 @@ from multirater.io.survey import Survey
 from multirater.report.models import Measured
 from multirater.report.reference import Reference
 from multirater.report.subject import Result, Subject
-from multirater.trust import LEVELS, Finding, Level, gravest_first
+from multirater.trust import Finding, Level, Trust, gravest_first
 from multirater.words import counted, listed, percent
-
-_GRAVE = ("follows rater", "not right more often than wrong", "could be swapped")
-"""Notes of a fusion that put the fused label itself in doubt."""
 
 _OFTEN = 0.25
 """Share of the cases from which on a grave note is a problem rather than a caution."""
@@ -37,21 +33,6 @@ _FEWEST = 3
 
 _HIGH, _LOW = 0.8, 0.6
 """Mean agreement of two raters that is called high, and below which it is called low."""
-
-
-@dataclass(frozen=True)
-class Trust:
-    """The trust statement.
-
-    Attributes:
-        level: the gravest of the findings'.
-        summary: one sentence.
-        findings: gravest first.
-    """
-
-    level: Level
-    summary: str
-    findings: tuple[Finding, ...]
 
 
 def assess_trust(
@@ -81,53 +62,48 @@ def assess_trust(
     findings += [*_of_agreement(found, agreed), *_of_supply(found), *_of_reference(reference)]
     ranked = gravest_first(findings)
     level = ranked[0].level if ranked else "caution"
-    return Trust(level, _summary(subject, level, measured), ranked)
+    return Trust(_summary(subject, level, measured), ranked)
 
 
 def _of_runs(subject: Subject) -> list[Finding]:
-    """Repeat what training wrote down, as far as it has the agreed form."""
-    findings = []
-    for run in subject.runs:
-        for each in (run.trust or {}).get("findings", ()):
-            if isinstance(each, dict) and each.get("level") in LEVELS:
-                text = f"{run.name}: {each.get('text', '')}"
-                findings.append(Finding(cast(Level, each["level"]), text))
-    return findings
+    """Repeat what training wrote down."""
+    return [
+        replace(each, text=f"{run.name}: {each.text}", code="")
+        for run in subject.runs
+        if run.trust is not None
+        for each in run.trust.findings
+    ]
 
 
 def _of_followed(subject: Subject, quality: pd.DataFrame | None) -> list[Finding]:
     """Say where a network follows somebody whom the other raters call clearly worse than others."""
+    if quality is None or len(quality) < _FEWEST:
+        return []
     findings = []
     for run in subject.runs:
-        for each in (run.trust or {}).get("findings", ()):
-            if not isinstance(each, dict) or each.get("code") != "followed" or quality is None:
+        for each in run.trust.findings if run.trust is not None else ():
+            (followed, *_) = each.raters or ("",)
+            if each.code != "followed" or followed not in quality.index:
                 continue
-            (followed, *_) = each.get("raters") or [""]
-            if followed not in quality.index or len(quality) < _FEWEST:
+            rank, best = quality["rank"].to_dict()[followed], quality["quality"].idxmax()
+            if pd.isna(rank) or rank == 1:
                 continue
-            rank, best = quality.loc[followed, "rank"], quality["quality"].idxmax()
-            if pd.isna(rank) or int(rank) == 1:
-                continue
-            findings.append(
-                Finding(
-                    "caution",
-                    f"{run.name} follows {followed} most, whose labels follow from the image; by "
-                    f"the other raters {best} is better. They judge by different things: look at "
-                    f"cases where the two differ.",
-                    "followed",
-                    raters=(followed, str(best)),
-                )
+            text = (
+                f"{run.name} follows {followed} most, whose labels follow from the image; by the "
+                f"other raters {best} is better. They judge by different things: look at cases "
+                "where the two differ."
             )
+            findings.append(Finding("caution", text, "followed", raters=(followed, str(best))))
     return findings
 
 
 def _of_results(results: Sequence[Result], measured: Sequence[Measured]) -> list[Finding]:
     """Say what speaks against fusions; what holds for several is said once."""
-    names: dict[Finding, list[str]] = {}
+    said: dict[tuple[Level, str], tuple[Finding, list[str]]] = {}
     for result in results:
-        for finding in _of_result(result, measured):
-            names.setdefault(finding, []).append(result.name)
-    return [replace(each, text=f"{listed(who)}: {each.text}") for each, who in names.items()]
+        for each in _of_result(result, measured):
+            said.setdefault((each.level, each.text), (each, []))[1].append(result.name)
+    return [replace(each, text=f"{listed(who)}: {each.text}") for each, who in said.values()]
 
 
 def doubtful_fusions(subject: Subject, measured: Sequence[Measured] = ()) -> list[str]:
@@ -152,50 +128,31 @@ def _cleared(name: str, measured: Sequence[Measured]) -> float | None:
 
 
 def _of_result(result: Result, measured: Sequence[Measured]) -> list[Finding]:
-    """Count a fusion's notes by what they say; the same is said of many cases in other numbers."""
+    """Say what a fusion found against itself; what is grave in few cases is a caution."""
     n_cases = max(len(result.dataset), 1)
-    by_kind: dict[str, tuple[str, int]] = {}
-    for note in result.notes:
-        message, n = _split_note(note, n_cases)
-        kind = re.sub(r"[\d.]+", "#", message)
-        first, before = by_kind.get(kind, (message, 0))
-        by_kind[kind] = (first, before + n)
     findings = []
-    for message, n in by_kind.values():
+    for each in result.findings:
+        n = len(each.cases) or n_cases
         if n < _SELDOM * n_cases:
             continue
-        grave = any(sign in message for sign in _GRAVE)
-        level: Level = "problem" if grave and n >= _OFTEN * n_cases else "caution"
         where = "" if n >= n_cases else f" (in {n} of {counted(n_cases, 'case')})"
-        dice = _cleared(result.name, measured) if level == "problem" else None
+        dice = _cleared(result.name, measured) if each.level == "problem" else None
         if dice is not None:
-            level = "caution"
             where += f"; but against the truth it is as good as any, with Dice {dice:.2f}"
-        findings.append(Finding(level, f"{message}{where}"))
+        level = "caution" if dice is not None or n < _OFTEN * n_cases else each.level
+        findings.append(replace(each, level=level, text=f"{each.text}{where}"))
     return list(gravest_first(findings)[:3])
 
 
-def _split_note(note: str, n_cases: int) -> tuple[str, int]:
-    """Split off how many cases a note is about; all, when it does not say."""
-    match = re.fullmatch(r"(.*) \(([\d,]+) cases?\)", note, re.DOTALL)
-    return (match[1], int(match[2].replace(",", ""))) if match else (note, n_cases)
-
-
 def _of_votes(identifiable: Identifiability) -> list[Finding]:
-    messages = identifiable.messages()
-    findings = [
-        Finding("problem" if any(sign in text for sign in _GRAVE) else "caution", text)
-        for text in messages
-    ]
+    findings = list(identifiable.findings())
     margins = identifiable.dominance[~np.isnan(identifiable.dominance)]
     if identifiable.is_dominant and margins.size:
-        findings.append(
-            Finding(
-                "good",
-                "In every class raters agree with their majority more often than they err in any "
-                f"one way (smallest margin {margins.min():.2f}).",
-            )
+        text = (
+            "In every class raters agree with their majority more often than they err in any one "
+            f"way (smallest margin {margins.min():.2f})."
         )
+        findings.append(Finding("good", text))
     return findings
 
 
@@ -249,8 +206,8 @@ def _summary(subject: Subject, level: Level, measured: Sequence[Measured] = ()) 
     doubtful = doubtful_fusions(subject, measured)
     written: dict[str, list[str]] = {}
     for run in subject.runs:
-        if run.trust is not None and run.trust.get("summary"):
-            written.setdefault(str(run.trust["summary"]), []).append(run.name)
+        if run.trust is not None and run.trust.summary:
+            written.setdefault(run.trust.summary, []).append(run.name)
     if written:
         said = [f"{text.rstrip('.')} ({listed(names)})." for text, names in written.items()]
         alone = len(subject.runs) == 1 and not doubtful

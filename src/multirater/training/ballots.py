@@ -19,8 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
-from multirater import fuse
-from multirater.errors import MultiraterWarning
+from multirater.fuse.staple import staple
 from multirater.nn.jury import FEWEST_LABELS
 from multirater.training.pixels import Pixels
 from multirater.types import MISSING
@@ -96,9 +95,7 @@ def _candidates(pixels: Pixels, weight: NDArray[np.float64]) -> list[Ballots]:
     n_raters, _, n_classes = pixels.predicted.shape
     one_each = np.tile(np.eye(n_classes), (n_raters, 1, 1))
     nothing = np.zeros(n_classes)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", MultiraterWarning)
-        fused = fuse.staple(pixels.labels, n_classes, disputed_only=True, dirichlet=1.0)
+    fused = staple(pixels.labels, n_classes, disputed_only=True, dirichlet=1.0)
     return [
         Ballots("vote", one_each, nothing),
         Ballots("weights", weight[:, None, None] * one_each, nothing),

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from multirater.fuse.quality import quality_of_answers, quality_of_drawings, with_quality
 from multirater.fuse.rater_table import rater_table
 from multirater.io.atomic import replacing
+from multirater.io.result_folders import write_trust
 from multirater.patterns import encode_patterns
 from multirater.progress import say, track
 from multirater.training.class_answers import answers_of
@@ -106,7 +107,7 @@ def describe_run(folder: Path, dataset: Dataset) -> None:
     found += of_folds([each.parent for each in folds]) or [beside_raters(compared)]
     found += [*over_fitting(compared), *kept_epoch(read_curves(folder))]
     trust = with_quality_of_network(trust_of(evidence), found)
-    trust.write(folder / "trust.json")
+    write_trust(folder, trust)
     say(trust.as_text())
 
 

@@ -7,7 +7,6 @@ much.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,16 +16,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from multirater.io.result_folders import read_trust
 from multirater.metrics import case_interval, pairwise_scores
-from multirater.training.trust import Trust
-from multirater.trust import Finding, Level, gravest_first
+from multirater.trust import Finding, Level, Trust, gravest_first
 from multirater.types import MISSING
 from multirater.words import percent
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
-TRUST = "trust.json"
 
 _LEVEL = 0.02
 """Distance to the raters up to which a network is called level with one."""
@@ -145,8 +143,8 @@ def of_folds(folders: Sequence[Path]) -> list[Finding]:
     """
     numbers = []
     for folder in folders:
-        content = json.loads((folder / TRUST).read_text(encoding="utf-8"))
-        numbers += [e["numbers"] for e in content["findings"] if e.get("code") == "network"]
+        trust = read_trust(folder) or Trust("")
+        numbers += [each.numbers for each in trust.findings if each.code == "network"]
     known = [each for each in numbers if "gap" in each]
     if not known:
         return []

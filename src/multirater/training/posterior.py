@@ -107,7 +107,7 @@ class NetworkFuser:
             probability = posterior(probability, predicted.confusion, drawn)
         label = probability.argmax(0).astype(np.int16)
         counts = expected_confusions(labels.array, probability)
-        return FusedCase(label, probability, counts, 0, True, 0, [])
+        return FusedCase(label, probability, counts, 0, True, 0)
 
     def of_classes(
         self, cases: Sequence[Case], answers: NDArray[np.int64], found: Survey

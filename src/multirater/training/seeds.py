@@ -8,7 +8,6 @@ RUN/seeds.csv   of each seed: agreement with raters, whom it follows most
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,17 +18,17 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from multirater.io.atomic import replacing
+from multirater.io.result_folders import read_trust, write_trust
 from multirater.metrics import dice_score
 from multirater.progress import say
 from multirater.training.config import TrainConfig, read_config
 from multirater.training.data import named_splits, split_cases
-from multirater.training.network_quality import TRUST, with_quality_of_network
+from multirater.training.network_quality import with_quality_of_network
 from multirater.training.own_backbone import with_backbone
 from multirater.training.plan import Plan
 from multirater.training.predictor import Predictor
 from multirater.training.run import CONFIG, Run, train
-from multirater.training.trust import Trust
-from multirater.trust import Finding
+from multirater.trust import Finding, Trust
 from multirater.types import Case, Dataset
 from multirater.words import listed, percent
 
@@ -75,7 +74,7 @@ def train_seeds(
 
 def _compare(dataset: Dataset, folders: Sequence[Path], settings: TrainConfig) -> None:
     """Write what the seeds say together into the first run."""
-    statements = [_read_trust(folder) for folder in folders]
+    statements = [read_trust(folder) or Trust("") for folder in folders]
     table = pd.DataFrame(
         [_row(settings.seed + n, each) for n, each in enumerate(statements)]
     ).set_index("seed")
@@ -85,7 +84,7 @@ def _compare(dataset: Dataset, folders: Sequence[Path], settings: TrainConfig) -
     cases = held_out or [case for part in named_splits(dataset) for case in part]
     findings = [_stability(folders, cases, table), *_followed(statements)]
     said = with_quality_of_network(statements[0], findings)
-    said.write(folders[0] / TRUST)
+    write_trust(folders[0], said)
     say("\n".join(f"  {each.level}: {each.text}" for each in findings))
 
 
@@ -150,14 +149,3 @@ def _row(seed: int, trust: Trust) -> dict[str, Any]:
     followed = by_code["followed"].raters if "followed" in by_code else ()
     known = {name: numbers.get(name, np.nan) for name in ("network", "raters", "gap")}
     return {"seed": seed, **known, "followed": followed[0] if followed else ""}
-
-
-def _read_trust(folder: Path) -> Trust:
-    content = json.loads((folder / TRUST).read_text(encoding="utf-8"))
-    return Trust(content["summary"], tuple(_finding(each) for each in content["findings"]))
-
-
-def _finding(stored: dict[str, Any]) -> Finding:
-    known = dict(stored)
-    known |= {name: tuple(stored[name]) for name in ("cases", "raters") if name in stored}
-    return Finding(**known)

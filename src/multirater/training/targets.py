@@ -5,7 +5,6 @@ Fuse-then-train is training on a data set whose only rater is the fusion.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -14,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multirater.errors import Fault, InputError, MultiraterWarning
+from multirater.errors import Fault, InputError
 from multirater.fuse.methods import NEEDS_SPACE, method_named
 from multirater.types import Case, Dataset, Geometry, LabelMap, Source
 
@@ -100,7 +99,4 @@ def _fused(case: Case, n_classes: int | None, method: str) -> LabelMap:
 def _label(
     method: str, answers: NDArray[np.int16], n_classes: int | None, **options: Any
 ) -> NDArray[np.int16]:
-    with warnings.catch_warnings():
-        # What a fusion says of its raters is of no interest here.
-        warnings.simplefilter("ignore", MultiraterWarning)
-        return np.asarray(method_named(method)(answers, n_classes, **options).label, dtype=np.int16)
+    return np.asarray(method_named(method)(answers, n_classes, **options).label, dtype=np.int16)

@@ -5,9 +5,7 @@ Each finding is good, a caution or a problem. The level of the whole is that of 
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -15,9 +13,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from multirater.fuse.identifiability import ENOUGH_LABELS, margins, name_margins
-from multirater.io.atomic import replacing
 from multirater.training.class_trust import Lesson, lesson_findings, names_do_no_harm, relieved
-from multirater.trust import Finding, Level, gravest_first
+from multirater.trust import Finding, Level, Trust, gravest_first
 from multirater.words import listed
 
 Counts: TypeAlias = NDArray[np.float64]
@@ -50,30 +47,6 @@ _ADVICE = (
 
 _MISFIT = 0.1
 """Difference of two shares of right labels from which on matrices are said not to fit."""
-
-
-@dataclass(frozen=True)
-class Trust:
-    """The trust statement.
-
-    Attributes:
-        summary: one sentence.
-        findings: what speaks for and against, the gravest first.
-    """
-
-    summary: str
-    findings: tuple[Finding, ...]
-
-    def write(self, path: Path) -> None:
-        """Write as JSON."""
-        with replacing(path, overwrite=True) as temporary:
-            temporary.write_text(json.dumps(asdict(self), indent=2) + "\n", encoding="utf-8")
-
-    def as_text(self) -> str:
-        """Return the statement as lines."""
-        return "\n".join(
-            [self.summary, *(f"  {each.level}: {each.text}" for each in self.findings)]
-        )
 
 
 def share_right(counts: Counts) -> float:
