@@ -11,6 +11,7 @@ from multirater import __version__
 from multirater.cli import (
     data,
     evaluating,
+    exchanging,
     fusing,
     importing,
     planning,
@@ -49,6 +50,7 @@ app.command("info")(verb(data.info))
 app.command("agreement")(verb(data.agreement))
 app.command("simulate")(verb(data.simulate))
 app.command("convert")(verb(data.convert))
+app.command("export")(verb(exchanging.export))
 app.command("fuse")(verb(fusing.fuse))
 app.command("plan")(verb(planning.plan))
 app.command("train")(verb(training.train))
@@ -69,6 +71,8 @@ for name in (
     "riga",
 ):
     importing.app.command(name.replace("_", "-"))(verb(getattr(recipes, name)))
+for tool in exchanging.IMPORTS:
+    importing.app.command(tool)(verb(exchanging.import_command(tool)))
 app.add_typer(importing.app, name="import")
 
 

@@ -34,6 +34,7 @@ def write_dataset(
     *,
     suffix: str | None = None,
     overwrite: bool = False,
+    keep_images: bool = False,
 ) -> Path:
     """Write a data set into a folder of its own.
 
@@ -47,6 +48,7 @@ def write_dataset(
         suffix: format of all files, such as `.nii.gz`; that of the source when not given, or
             `.png` where it holds the data, else `.nii.gz`.
         overwrite: replace a data set that is there already.
+        keep_images: images that are files stay where they are, and the manifest names them there.
 
     Returns:
         The path of the manifest.
@@ -68,7 +70,7 @@ def write_dataset(
     _require_names(dataset)
     target = Path(folder)
     with new_folder(target, overwrite=overwrite) as temporary:
-        writer = _Writer.of(dataset, temporary, wanted)
+        writer = _Writer.of(dataset, temporary, wanted, keep_images)
         rows: list[Row] = []
         faults: list[Fault] = []
         for case in track(dataset, "writing", len(dataset)):
@@ -94,11 +96,12 @@ class _Writer:
     case_files: Mapping[str, str]
     rater_folders: Mapping[str, str]
     items: tuple[LabelClass, ...] | None
+    keep_images: bool
     highest: int = MISSING
     has_unlabelled_value: bool = False
 
     @staticmethod
-    def of(dataset: Dataset, folder: Path, suffix: str | None) -> _Writer:
+    def of(dataset: Dataset, folder: Path, suffix: str | None, keep_images: bool) -> _Writer:
         labelled = dict.fromkeys(rater for case in dataset for rater in case.labels)
         # The order of the data set, and after it those it does not list.
         raters = [*(r for r in dataset.raters if r in labelled), *labelled]
@@ -115,6 +118,7 @@ class _Writer:
             file_names(case.name for case in dataset),
             file_names([*raters, *drawers]),
             items,
+            keep_images,
         )
 
     def classes(self) -> Classes | None:
@@ -149,6 +153,8 @@ class _Writer:
         if image is None:
             return ""
         paths = case.image.paths if case.image is not None else ()
+        if self.keep_images and paths:
+            return manifest.cell_of(paths, self.folder)
         suffix = self.suffix or _suffix_like(paths, image)
         if not image.space:  # a vector of features
             suffix = ".npy"

@@ -344,6 +344,8 @@ def encode_labels(
                 "MetaImage, TIFF or NPZ",
             )
         )
+    if all(index == value for index, value in to_value.items()):
+        return array.astype(_smallest(low, high))
     indices = np.array(sorted(to_value), dtype=np.int64)
     values = np.array([to_value[index] for index in indices.tolist()], dtype=_smallest(low, high))
     return np.asarray(values[np.searchsorted(indices, array)])

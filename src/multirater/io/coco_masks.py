@@ -1,0 +1,109 @@
+"""Masks in COCO's notation, by `pycocotools`: polygons, RLE as counts or text, panoptic PNG."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multirater.errors import Fault, InputError
+from multirater.io.formats.images import read_label_array
+
+
+def mask_of(outline: Any, space: tuple[int, ...]) -> NDArray[np.bool_]:
+    """Return the mask (height, width) of an annotation's field `segmentation`.
+
+    Args:
+        outline: polygons, or RLE with `size` and `counts`.
+        space: (height, width) of the image.
+
+    Raises:
+        InputError: it is neither, or an RLE that does not fill the image exactly.
+
+    Example:
+        >>> mask_of([[0, 0, 2, 0, 2, 2, 0, 2]], (2, 3)).astype(int)
+        array([[1, 1, 0],
+               [1, 1, 0]])
+    """
+    masks = coco_library()
+    height, width = space
+    try:
+        if isinstance(outline, Mapping):
+            if list(outline["size"]) != [height, width]:
+                raise _unusable(f"is an RLE of size {outline['size']}", f"[{height}, {width}]")
+            counts = outline["counts"]
+            is_list = isinstance(counts, list)
+            whole = masks.frPyObjects(outline, height, width) if is_list else outline
+            _require_filled(whole, height * width)
+            return np.asarray(masks.decode(whole)).view(np.bool_)
+        if not _are_polygons(outline):
+            raise _unusable(f"has segmentation {outline!r:.40}", "polygons or RLE")
+        parts = masks.frPyObjects(outline, height, width)
+        return np.asarray(masks.decode(masks.merge(parts))).view(np.bool_)
+    except (ValueError, TypeError, KeyError, IndexError, OverflowError) as error:
+        raise _unusable(f"cannot be decoded: {error}", "polygons or RLE") from None
+
+
+def rle_of(mask: NDArray[Any]) -> dict[str, Any]:
+    """Return a mask as RLE in text.
+
+    Example:
+        >>> rle_of(np.eye(2))
+        {'size': [2, 2], 'counts': '01200'}
+    """
+    found = coco_library().encode(np.asfortranarray(mask, dtype=np.uint8))
+    return {"size": [int(side) for side in found["size"]], "counts": found["counts"].decode()}
+
+
+def read_panoptic(json_file: Path, name: str, space: tuple[int, ...]) -> NDArray[np.int64]:
+    """Return the segment of each pixel, from a PNG in the folder of the JSON file's name."""
+    folders = (json_file.with_suffix(""), json_file.parent)
+    file = next((folder / name for folder in folders if (folder / name).is_file()), None)
+    if file is None:
+        raise InputError(
+            Fault(f"{name} is not there", expected=f"it in {folders[0]}", fix="copy it there")
+        )
+    red, green, blue = read_label_array(file).array[:3].astype(np.int64)
+    if red.shape != space:
+        raise _unusable(f"{name} has size {red.shape}", f"{space}, that of the image")
+    return np.asarray(red + 256 * green + 256**2 * blue)
+
+
+def coco_library() -> Any:
+    """Return the module of `pycocotools` that knows masks."""
+    try:
+        from pycocotools import mask
+    except ImportError:
+        raise InputError(
+            Fault("pycocotools is not installed", fix="pip install 'multirater[coco]'")
+        ) from None
+    return mask
+
+
+def _are_polygons(outline: Any) -> bool:
+    return (
+        isinstance(outline, list)
+        and len(outline) > 0
+        and all(isinstance(p, list) and len(p) >= 6 and len(p) % 2 == 0 for p in outline)
+        and all(isinstance(x, int | float) and abs(x) < 1e9 for p in outline for x in p)
+    )
+
+
+def _require_filled(rle: Mapping[str, Any], n_pixels: int) -> None:
+    """Refuse counts that end early: the library would leave the rest to chance.
+
+    It refuses those that go on too long; so these must go on too long for one pixel fewer.
+    """
+    masks = coco_library()
+    try:
+        masks.decode({"size": [1, n_pixels - 1], "counts": rle["counts"]})
+    except ValueError:
+        return
+    raise _unusable("is an RLE that ends before the image does", f"counts of {n_pixels} pixels")
+
+
+def _unusable(found: str, expected: str) -> InputError:
+    return InputError(Fault(found, expected=expected, fix="export again, or mend the annotation"))

@@ -1,0 +1,1 @@
+"""Labels out, in the files that labelling tools read: one module per tool."""

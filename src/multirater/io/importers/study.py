@@ -1,0 +1,244 @@
+"""From the export of any tool to a data set: one way for all of them.
+
+Images stay where they are and are named by the manifest; labels are painted on their grid and
+written to `raters/<rater>/<case>`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from multirater.errors import Fault, InputError
+from multirater.io.drawings.export_images import require_size
+from multirater.io.formats.images import image_shape, read_image
+from multirater.io.formats.labels import Grid
+from multirater.io.importers.image_folder import ImageFolder, require_upright, stem_of
+from multirater.io.importers.tools import tool_named
+from multirater.io.importers.work import Export, Task, Work
+from multirater.io.write import write_dataset
+from multirater.progress import say
+from multirater.types import Case, Dataset, Geometry, LabelMap, Source
+from multirater.words import counted, listed
+
+Unseen: TypeAlias = Literal["missing", "empty"]
+"""What an image without a mark is where the tool cannot tell: not looked at, or nothing there."""
+
+Look: TypeAlias = Callable[[], Grid]
+"""Looks at the image for its size and geometry."""
+
+_POINT = Geometry((), (), ())
+
+
+def import_study(
+    tool: str,
+    sources: Sequence[str | Path],
+    folder: str | Path,
+    *,
+    images: str | Path | None = None,
+    unseen: Unseen | None = None,
+    classes: Sequence[str] = (),
+    overwrite: bool = False,
+) -> Path:
+    """Make a data set of what several raters did in a labelling tool.
+
+    Args:
+        tool: by name, such as `coco`.
+        sources: the files or folders that it exported.
+        folder: target.
+        images: folder with the images, for tools whose exports do not hold them; they stay there.
+        unseen: what an image is on which a rater left nothing, where the tool cannot tell.
+        classes: names in order, without background; those of the export when not given.
+        overwrite: replace a data set that is there already.
+
+    Returns:
+        The path of the manifest.
+
+    Raises:
+        InputError: with everything that is wrong, by the tool's own numbers; nothing is written.
+
+    Example:
+        >>> import_study("coco", ["anna.json", "bert.json"], "study",
+        ...              images="photos")  # doctest: +SKIP
+        PosixPath('study/manifest.csv')
+    """
+    chosen = tool_named(tool)
+    files = [_present(Path(source)) for source in sources]
+    if not files:
+        raise InputError(Fault("no export was given", expected=chosen.sources))
+    if images is None and chosen.needs_images:
+        raise InputError(
+            Fault(f"{tool} exports do not hold the images", fix="name their folder by --images")
+        )
+    export = chosen.read_export(files, classes)
+    found = None if images is None else ImageFolder.of(Path(images))
+    groups = _by_image(export, found)
+    _require_known_blanks(groups, unseen)
+    dataset = _dataset(export, groups, unseen)
+    written = write_dataset(dataset, folder, overwrite=overwrite, keep_images=True)
+    _tell(export, dataset, groups, found)
+    return written
+
+
+@dataclass(eq=False)
+class _Group:
+    """The tasks of one image."""
+
+    files: tuple[Path, ...]
+    name: str
+    tasks: list[Task] = field(default_factory=list)
+
+    @property
+    def label(self) -> str:
+        """The case with the tool's own numbers, for messages."""
+        return f"{self.name} ({', '.join(dict.fromkeys(task.where for task in self.tasks))})"
+
+
+def _present(path: Path) -> Path:
+    if not path.exists():
+        raise InputError(Fault("does not exist", fix="check the path", file=str(path)))
+    return path
+
+
+def _by_image(export: Export, found: ImageFolder | None) -> list[_Group]:
+    """Bring the tasks of one image together, and find it."""
+    faults: list[Fault] = []
+    groups: dict[object, _Group] = {}
+    for task in export.tasks:
+        try:
+            files = _image_files(task, found, export.kind)
+        except InputError as error:
+            faults += error.at(case=f"{task.image or task.name} ({task.where})").faults
+            continue
+        key = files or (task.name or task.image)
+        name = task.name or stem_of(task.image)
+        groups.setdefault(key, _Group(files, name)).tasks.append(task)
+    if not faults and not groups:
+        faults.append(Fault("the export holds no image", expected="at least one", fix="export all"))
+    if faults:
+        raise InputError(faults)
+    unnamed = [g for g in groups.values() if not g.tasks[0].name and len(g.files) == 1]
+    if found is not None and unnamed:
+        names = found.case_names([group.files[0] for group in unnamed])
+        for group in unnamed:
+            group.name = names[group.files[0]]
+    return list(groups.values())
+
+
+def _image_files(task: Task, found: ImageFolder | None, kind: str) -> tuple[Path, ...]:
+    if task.files or found is None:
+        return task.files
+    try:
+        file = found.find((task.image, *task.aliases))
+    except InputError:
+        if kind == "classes" and not task.image:
+            return ()
+        raise
+    require_upright(file, task.size)
+    return (file,)
+
+
+def _require_known_blanks(groups: Sequence[_Group], unseen: Unseen | None) -> None:
+    """Ask what an image without a mark means, where nobody can know it from the files."""
+    if unseen is not None:
+        return
+    faults = [
+        Fault(
+            "nothing is marked, and the export cannot tell whether the rater found nothing or has "
+            "not looked",
+            expected="to be told which it is",
+            fix="--unseen missing (not looked at), or --unseen empty (nothing there)",
+            case=group.label,
+            rater=rater,
+        )
+        for group in groups
+        for task in group.tasks
+        for rater in sorted(task.blank)
+    ]
+    if faults:
+        raise InputError(faults)
+
+
+def _dataset(export: Export, groups: Sequence[_Group], unseen: Unseen | None) -> Dataset:
+    faults: list[Fault] = []
+    cases = tuple(_case(group, export, unseen, faults) for group in groups)
+    if faults:
+        raise InputError(faults)
+    raters = dict.fromkeys(
+        rater for group in groups for task in group.tasks for rater in (*task.work, *task.blank)
+    )
+    labelled = {rater for case in cases for rater in case.labels}
+    kept = tuple(sorted(rater for rater in raters if rater in labelled))
+    return Dataset(cases, kept, export.kind, export.classes)
+
+
+def _case(group: _Group, export: Export, unseen: Unseen | None, faults: list[Fault]) -> Case:
+    image, paths = None, group.files
+    if paths:
+        image = Source(partial(read_image, paths if len(paths) > 1 else paths[0]), paths)
+    look: Look = lru_cache(maxsize=1)(partial(image_shape, paths))
+    labels: dict[str, Source[LabelMap]] = {}
+    truth = None
+    for task in group.tasks:
+        work: dict[str, Work] = dict(task.work)
+        if unseen == "empty":
+            work |= {rater: Work(task.where, _nothing) for rater in task.blank}
+        for rater, each in work.items():
+            if rater in labels:
+                faults.append(_twice(group, rater, each))
+            labels[rater] = _source(each, task, export, look, group)
+        if task.truth is not None:
+            truth = _source(task.truth, task, export, look, group)
+    split = next((task.split for task in group.tasks if task.split), "")
+    return Case(group.name, image, labels, truth, split)
+
+
+def _twice(group: _Group, rater: str, work: Work) -> Fault:
+    return Fault(
+        f"labelled the image twice, the second time in {work.where}",
+        expected="one annotation of a rater for each image",
+        fix="remove one of them in the tool, and export again",
+        case=group.label,
+        rater=rater,
+    )
+
+
+def _nothing(grid: Grid) -> LabelMap:
+    return LabelMap(np.zeros(grid[0], dtype=np.int16), grid[1])
+
+
+def _source(work: Work, task: Task, export: Export, look: Look, group: _Group) -> Source[LabelMap]:
+    if export.kind == "classes":
+        index = export.classes.names.index(work.choice)
+        return Source(lambda: LabelMap(np.array(index, dtype=np.int16), _POINT, "class name"))
+    return Source(partial(_painted, work, task, look, group.label))
+
+
+def _painted(work: Work, task: Task, look: Look, label: str) -> LabelMap:
+    try:
+        assert work.paint is not None
+        space, geometry = look()
+        if task.size is not None:
+            require_size(task.size, space, may_scale=task.may_scale)
+        return work.paint((space, geometry))
+    except InputError as error:
+        raise error.at(case=label) from None
+
+
+def _tell(
+    export: Export, dataset: Dataset, groups: Sequence[_Group], found: ImageFolder | None
+) -> None:
+    """Say what came in, and what did not."""
+    raters = listed(list(dataset.raters), most=8)
+    say(f"{counted(len(dataset), 'case')}, {counted(len(dataset.raters), 'rater')}: {raters}")
+    for note in export.notes:
+        say(f"note: {note}")
+    used = {file for group in groups for file in group.files}
+    left = [] if found is None else [file for file in found.files if file not in used]
+    if left:
+        say(f"note: {counted(len(left), 'image')} in no export, such as {left[0].name}")
