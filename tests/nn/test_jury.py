@@ -25,6 +25,7 @@ def weighed(made, weight, predictable=None, locality=None, ballots=None):
         torch.ones(n_raters) if predictable is None else torch.tensor(predictable),
         even,
         torch.ones(n_raters) if locality is None else torch.tensor(locality),
+        even,
         ballots,
     )
     return made
@@ -134,7 +135,13 @@ def test_heads_that_foresee_nobody_leave_the_word_to_a_label():
     assert torch.equal(made.verdict(features, labels, [0]), labels[:, 0])
 
 
-def test_three_labels_settle_a_case_by_ballots_and_two_do_not():
+def test_a_label_of_the_best_rater_outweighs_all_heads_that_have_not_labelled():
+    made = weighed(network(), [0.34, 0.33, 0.33])
+    features, labels = torch.randn(1, 4, 4, 4), torch.randint(0, 2, (1, 1, 4, 4))
+    assert torch.equal(made.verdict(features, labels, [0]), labels[:, 0])
+
+
+def test_two_labels_settle_a_case_by_ballots_and_one_does_not():
     from multirater.training.ballots import Ballots
 
     random = np.random.default_rng(0)
@@ -146,8 +153,8 @@ def test_three_labels_settle_a_case_by_ballots_and_two_do_not():
     expected = np.where((flat == -1).all(0), -1, Ballots("", counts, prior).settle(flat))
     found = made.verdict(features, labels, [0, 1, 2])
     assert found.flatten().tolist() == expected.tolist()
-    two = made.verdict(features, labels[:, :2], [0, 1])
-    assert torch.equal(two, made.log_drawn(features, [2]).argmax(2)[:, 0])
+    one = made.verdict(features, labels[:, :1], [0])
+    assert torch.equal(one, made.log_drawn(features, [2]).argmax(2)[:, 0])
 
 
 def test_with_ballots_raters_are_followed_as_far_as_their_labels_count():

@@ -1,11 +1,13 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from multirater.training.ballots import Ballots, choose_ballots, evidence
+from multirater.training.ballots import Ballots, choose_ballots
 from multirater.training.pixels import Pixels
 from multirater.types import MISSING
 
-N = 4000
+N, N_CASES = 4000, 8
 
 
 def pixels(truth, labels, seed):
@@ -13,7 +15,9 @@ def pixels(truth, labels, seed):
     random = np.random.default_rng(seed)
     features = truth[:, None] + 0.2 * random.standard_normal((len(truth), 3))
     made = Pixels.of_one_case(np.full((*labels.shape, 2), 0.5), labels)
-    return Pixels(made.predicted, labels, made.case, features.astype(np.float32))
+    case = np.arange(len(truth)) * N_CASES // len(truth)
+    nothing = np.zeros((len(truth), 0), np.float32)
+    return replace(made, case=case, features=features.astype(np.float32), filters=nothing)
 
 
 def truth_of(seed):
@@ -59,30 +63,40 @@ def test_where_most_raters_share_an_error_they_are_outweighed():
     assert np.array_equal(chosen.settle(held_out.labels), truth_of(2))
 
 
-def test_two_labels_settle_nothing():
-    assert both([lambda truth, _: truth] * 2, [0.5, 0.5])[0] is None
+def test_one_label_settles_nothing():
+    assert both([lambda truth, _: truth], [1.0])[0] is None
 
 
-def test_without_held_out_cases_nothing_is_chosen():
+def test_without_held_out_cases_and_filters_nothing_is_chosen():
     truth = truth_of(1)
     assert choose_ballots(pixels(truth, np.stack([truth] * 3), 1), None, np.ones(3) / 3) is None
+
+
+def test_fixed_filters_choose_where_the_network_knows_nothing():
+    truth, other = truth_of(1), truth_of(5)
+    made = pixels(truth, np.stack([truth, other, other]), 1)
+    seen = replace(made, filters=made.features, features=np.zeros_like(made.features))
+    chosen = choose_ballots(seen, seen, np.array([0.98, 0.01, 0.01]))
+    assert chosen.name == "weights"
+
+
+def test_the_vote_is_taken_where_another_leads_it_by_chance():
+    alike = [lambda truth, seed: noisy(truth, 0.05, seed)] * 3
+    chosen, _ = both(alike, [0.34, 0.33, 0.33])
+    assert chosen.name == "vote"
+
+
+def test_of_fewer_than_three_cases_the_vote_is_taken():
+    truth, other = truth_of(1), truth_of(5)
+    made = pixels(truth, np.stack([truth, other, other]), 1)
+    few = replace(made, case=made.case // 4)
+    assert choose_ballots(few, few, np.array([0.98, 0.01, 0.01])).name == "vote"
 
 
 def test_what_all_agree_on_stands_and_missing_labels_do_not_count():
     against = Ballots("odd", -np.tile(np.eye(2), (3, 1, 1)), np.zeros(2))
     labels = np.array([[1, 0, 1], [1, 0, 0], [MISSING, 0, MISSING]])
     assert against.settle(labels)[:2].tolist() == [1, 0]
-
-
-def test_a_ballot_that_settles_everything_alike_has_no_evidence():
-    one, other = (
-        pixels(truth_of(s), np.stack([truth_of(s), 1 - truth_of(s), truth_of(s)]), s)
-        for s in (1, 2)
-    )
-    nothing = Ballots("nothing", np.zeros((3, 2, 2)), np.array([1.0, 0.0]))
-    vote = Ballots("vote", np.tile(np.eye(2), (3, 1, 1)), np.zeros(2))
-    assert evidence(nothing, one, other) == float("-inf")
-    assert evidence(vote, one, other) > 0
 
 
 @pytest.mark.parametrize("seed", range(3))

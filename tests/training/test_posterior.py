@@ -8,7 +8,7 @@ from multirater.io import read_dataset, write_dataset
 from multirater.samples import digits_dataset
 from multirater.simulate import simulate_dataset
 from multirater.training import TrainConfig, train
-from multirater.training.posterior import fuse_by_network, posterior
+from multirater.training.posterior import fuse_by_network, posterior, settled
 
 SMALL = {"channels": (4, 8), "n_features": 4, "epochs": 1, "batch_size": 4, "accelerator": "cpu"}
 
@@ -30,6 +30,17 @@ def test_missing_labels_leave_what_the_network_says():
     found = posterior(probability, cm, np.array([[-1, 1]], dtype=np.int16))
     assert np.allclose(found[:, 0], [0.3, 0.7])
     assert np.allclose(found[:, 1], np.array([0.8 * 0.1, 0.2 * 0.8]) / 0.24)
+
+
+def test_what_all_agree_on_stands_and_the_network_speaks_where_nobody_did():
+    probability = np.array([[0.9, 0.3, 0.6], [0.1, 0.7, 0.4]], dtype=np.float32)
+    matrices = np.array([[[0.9, 0.1], [0.1, 0.9]], [[0.6, 0.4], [0.4, 0.6]]], dtype=np.float32)
+    labels = np.array([[1, -1, 1], [1, -1, 0]], dtype=np.int16)
+    found = settled(probability, matrices, labels)
+    assert found[:, 0].tolist() == [0, 1]
+    assert found[:, 1] == pytest.approx([0.3, 0.7])
+    joint = np.array([0.6 * 0.1 * 0.6, 0.4 * 0.9 * 0.4])
+    assert found[:, 2] == pytest.approx(joint / joint.sum())
 
 
 @pytest.fixture(scope="module")

@@ -1,10 +1,18 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from multirater.training.pixels import Pixels
-from multirater.training.weighing import out_of_sample, predictability, weigh
+from multirater.training.weighing import (
+    Foreseen,
+    foreseen_by_filters,
+    out_of_sample,
+    predictability,
+    weigh,
+)
 from multirater.types import MISSING
 
 
@@ -109,7 +117,7 @@ def cases(predicted, labels, n_cases):
     found = Pixels.of_one_case(predicted, labels)
     number = np.arange(labels.shape[1]) * n_cases // labels.shape[1]
     shown = labels[:1].T.astype(np.float32)
-    return Pixels(found.predicted, found.labels, number, shown)
+    return replace(found, case=number, features=shown)
 
 
 def test_who_is_only_predictable_on_cases_that_were_learned_is_not_followed():
@@ -161,3 +169,49 @@ def test_large_drawings_are_not_preferred_to_exact_ones_that_leave_less_unexplai
     exact, over = predictability(pixels)
     assert over == pytest.approx(exact, abs=0.02)
     assert weigh(pixels).weight.argmax() == 0
+
+
+def one_label_each(n_raters, foreseen, error):
+    """Raters of whom heads know nothing and fixed filters something."""
+    random = np.random.default_rng(3)
+    labels = np.full((n_raters, 100 * n_raters), MISSING)
+    for rater in range(n_raters):
+        own = slice(100 * rater, 100 * rater + 100)
+        labels[rater, own] = random.integers(0, 2, 100)
+    heads = np.full((*labels.shape, 2), 0.5)
+    filters = Foreseen(np.asarray(foreseen), np.full(n_raters, error))
+    return weigh(Pixels.of_one_case(heads, labels), None, filters).weight
+
+
+def test_raters_who_cannot_be_told_apart_share_the_weight_whoever_is_ahead():
+    unsure = one_label_each(2, [0.75, 0.65], 0.3)
+    sure = one_label_each(2, [0.75, 0.65], 0.001)
+    assert unsure[0] < 0.62
+    assert sure[0] > 0.75
+
+
+def test_fixed_filters_are_believed_where_the_network_foresees_nobody():
+    assert one_label_each(3, [0.2, 0.9, 0.2], 0.01).argmax() == 1
+
+
+def test_the_network_is_believed_where_it_foresees_more_than_fixed_filters():
+    _, truth = nested()
+    labels = np.stack([truth, np.random.default_rng(0).permutation(truth)])
+    heads = soft(np.stack([truth, np.zeros_like(truth)]))
+    heads[1] = [0.8, 0.2]
+    poor = Foreseen(np.array([0.02, 0.1]), np.full(2, 0.01))
+    assert weigh(Pixels.of_one_case(heads, labels), None, poor).weight.argmax() == 0
+
+
+def test_filters_foresee_raters_who_follow_the_image_and_nobody_else():
+    random = np.random.default_rng(0)
+    shown = random.random((4000, 1)).astype(np.float32)
+    exact = (shown[:, 0] > 0.7).astype(int)
+    labels = np.stack([exact, random.permutation(exact), np.full_like(exact, MISSING)])
+    pixels = cases(np.full((3, 4000, 2), 0.5), labels, 8)
+    found = foreseen_by_filters(replace(pixels, filters=shown))
+    assert found.share[0] > 0.95
+    assert found.share[1] < 0.05
+    assert found.share[1] < found.share[2] < found.share[0]
+    assert found.error[2] > found.error[0]
+    assert foreseen_by_filters(pixels) is None

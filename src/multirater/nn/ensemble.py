@@ -49,6 +49,13 @@ class Ensemble(RaterNetwork):
         return None if found[0] is None else torch.stack(found).mean(0)  # type: ignore[arg-type]
 
     @property
+    def where_disputed(self) -> Tensor | None:
+        """The mean matrix of each rater at disputed pixels, where all networks have one."""
+        found = [network.where_disputed for network in self.networks]
+        known = [each for each in found if isinstance(each, Tensor)]
+        return torch.stack(known).mean(0) if len(known) == len(found) else None
+
+    @property
     def followed(self) -> tuple[float, ...]:
         """How far each rater is followed, on average."""
         weights = [network.followed for network in self.networks]

@@ -23,7 +23,7 @@ from multirater.types import MISSING
 LARGEST_JURY = 12
 """Raters whose heads are asked about an image they have not labelled: those with most weight."""
 
-FEWEST_LABELS = 3
+FEWEST_LABELS = 2
 """Labels of a case from which on they alone can settle it."""
 
 _LEAST_WEIGHT = 1e-3
@@ -50,6 +50,7 @@ class JuryNetwork(TruthNetwork):
     predictable: Tensor
     confusion: Tensor
     locality: Tensor
+    disputed: Tensor
     ballots: Tensor
     prior: Tensor
     is_weighed: Tensor
@@ -66,6 +67,7 @@ class JuryNetwork(TruthNetwork):
         self.register_buffer("predictable", torch.ones(n_raters))
         self.register_buffer("confusion", torch.eye(n_classes).repeat(n_raters, 1, 1))
         self.register_buffer("locality", torch.ones(n_raters))
+        self.register_buffer("disputed", torch.eye(n_classes).repeat(n_raters, 1, 1))
         self.register_buffer("ballots", torch.eye(n_classes).repeat(n_raters, 1, 1))
         self.register_buffer("prior", torch.zeros(n_classes))
         self.register_buffer("is_weighed", torch.tensor(False))
@@ -75,6 +77,11 @@ class JuryNetwork(TruthNetwork):
     def knows_raters(self) -> bool:
         """Always: a head for each."""
         return True
+
+    @property
+    def where_disputed(self) -> Tensor | None:
+        """Matrices at disputed pixels, where labels alone settle cases."""
+        return self.disputed if bool(self.has_ballots) else None
 
     @property
     def followed(self) -> tuple[float, ...]:
@@ -147,11 +154,13 @@ class JuryNetwork(TruthNetwork):
 
         A rater who labelled the case speaks by the label, as far as this rater's labels follow
         from the image at all (compared with the best rater's), else by the head. Heads of raters
-        who did not have a say as far as they are known to foresee the rater.
+        who did not have a say as far as they are known to foresee the rater. They are one network:
+        all together weigh as much as a label of the best rater.
         """
         jury = self._jury(raters)
         spoken = self.log_drawn(features, jury).exp()
         reliable = self.predictable / self.predictable.max()
+        own = self.weight / self.weight.max()
         say = self.weight[jury].repeat(len(labels), 1)
         say = (say * self.predictable[jury]).reshape(*say.shape, *(1 for _ in labels.shape[2:]))
         say = say.expand(*say.shape[:2], *labels.shape[2:]).clone()
@@ -161,7 +170,7 @@ class JuryNetwork(TruthNetwork):
             trust = (reliable[rater] * given)[:, None]
             observed = functional.one_hot(drawn.clamp(min=0), spoken.shape[2]).movedim(-1, 1)
             spoken[:, place] = trust * observed + (1 - trust) * spoken[:, place]
-            say[:, place] = torch.where(given, self.weight[rater], say[:, place])
+            say[:, place] = torch.where(given, own[rater], say[:, place])
         return (say[:, :, None] * spoken).sum(1).argmax(1)
 
     def take_weights(
@@ -170,6 +179,7 @@ class JuryNetwork(TruthNetwork):
         predictable: Tensor,
         confusion: Tensor,
         locality: Tensor,
+        disputed: Tensor,
         ballots: tuple[Tensor, Tensor] | None = None,
     ) -> None:
         """Follow raters by new weights; the first time the truth head starts from their heads.
@@ -179,6 +189,7 @@ class JuryNetwork(TruthNetwork):
             predictable: (R,), 0 to 1, how far a rater's head may speak for the rater.
             confusion: (R, true, observed), over all pixels.
             locality: (R,), 0 to 1, how far a rater's matrix at a pixel is the head's.
+            disputed: (R, true, observed), over the pixels on which raters disagree.
             ballots: what a label counts for each class, (R, class, label), and the classes
                 without any label, (class,), where labels alone settle a case.
         """
@@ -194,6 +205,7 @@ class JuryNetwork(TruthNetwork):
         self.predictable.copy_(predictable)
         self.confusion.copy_(confusion)
         self.locality.copy_(locality)
+        self.disputed.copy_(disputed)
         if ballots is not None:
             self.ballots.copy_(ballots[0])
             self.prior.copy_(ballots[1])

@@ -119,6 +119,15 @@ class RaterNetwork(nn.Module):
         return None
 
     @property
+    def where_disputed(self) -> Tensor | None:
+        """Matrices (n_raters, true, observed) of the pixels on which raters disagree.
+
+        For networks of cases that several raters labelled: what all agree on stands there, and
+        these matrices settle the rest. None for all others.
+        """
+        return None
+
+    @property
     def followed(self) -> tuple[float, ...]:
         """How far each rater is followed, for methods that weigh raters; else empty."""
         return ()

@@ -4,36 +4,34 @@ Every way to settle is a ballot: what the label of each rater counts for each cl
 compared: one vote each, votes by the weights of the jury, and the confusion matrices of STAPLE on
 the disputed pixels of all cases. Each fails somewhere: the vote where most raters share an error,
 weights where errors are independent and pooling is better than the best rater, STAPLE where errors
-are nested. The image decides: the ballot is taken whose outcome follows from it best, on held-out
-cases (`evidence`). No rater's own predictability enters, and nobody has to be believed.
+are nested. The image decides: the ballot is taken whose outcome follows from it best
+(`multirater.training.witness`), and the vote unless another leads it by more than chance would have
+it. No rater's own predictability enters, and nobody has to be believed.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
-from sklearn.preprocessing import StandardScaler
 
 from multirater.fuse.staple import staple
 from multirater.nn.jury import FEWEST_LABELS
 from multirater.training.pixels import Pixels
+from multirater.training.witness import Statement, by_features, by_filters, log_evidence
 from multirater.types import MISSING
 
 _NEARLY_ALL = 0.9
-_PIXELS = 30_000
-"""Pixels that a ballot's predictability is learned from."""
-
 _LEAST = 1e-4
 
-_OUTLINE = 0.6
-"""How what stays unexplained of equally good drawings grows with their entropy: with the length of
-the outline, which is the root of the area for round objects, and does not change when a thin stroke
-is drawn thicker. Chosen on simulated raters of both, between the two."""
+_SURE, _DRAWS = 1.0, 200
+"""Standard errors by which a ballot has to lead the vote, over draws of cases."""
+
+_FEWEST_CASES = 3
+"""Cases below which nothing is said of chance, and the vote is taken."""
 
 Array = NDArray[np.float64]
 
@@ -73,22 +71,68 @@ def choose_ballots(
     """Return the ballots whose outcome follows best from the image.
 
     Args:
-        training: pixels that predictability is learned from.
-        held_out: pixels that it is measured on.
+        training: pixels of cases that were trained on.
+        held_out: pixels of cases that were not.
         weight: of the jury, (n_raters,).
 
     Returns:
-        None where hardly any case has several labels, or none is held out.
+        None where hardly any case has several labels, or nobody can say.
     """
-    if held_out is None or min(map(_share_settled, (training, held_out))) < _NEARLY_ALL:
+    if not has_several_labels(training):
         return None
     known = _candidates(training, weight)
-    # The first is the plain vote: it is taken where nothing speaks for another.
-    return max(known, key=lambda each: evidence(each, training, held_out))
+    witnesses = [
+        w
+        for w in (_by_features(known, training, held_out), _by_filters(known, training, held_out))
+        if w
+    ]
+    if not witnesses:
+        return None
+    # Whoever explains any outcome best is believed.
+    said = max(witnesses, key=lambda each: max(one.explained()[0][0] for one in each))
+    return known[_clear_winner(said)]
 
 
-def _share_settled(pixels: Pixels) -> float:
-    return float(((pixels.labels != MISSING).sum(0) >= FEWEST_LABELS).mean())
+def has_several_labels(pixels: Pixels) -> bool:
+    """Whether nearly all cases have labels enough to settle them."""
+    return bool(((pixels.labels != MISSING).sum(0) >= FEWEST_LABELS).mean() >= _NEARLY_ALL)
+
+
+def _by_features(
+    known: Sequence[Ballots], training: Pixels, held_out: Pixels | None
+) -> list[Statement]:
+    if held_out is None:
+        return []
+    return [
+        by_features(training, held_out, each.settle(training.labels), each.settle(held_out.labels))
+        for each in known
+    ]
+
+
+def _by_filters(
+    known: Sequence[Ballots], training: Pixels, held_out: Pixels | None
+) -> list[Statement]:
+    pixels = training.with_cases_of(held_out)
+    n_classes = pixels.predicted.shape[2]
+    found = [
+        by_filters(pixels.filters, pixels.case, each.settle(pixels.labels), n_classes)
+        for each in known
+    ]
+    return [each for each in found if each is not None]
+
+
+def _clear_winner(said: Sequence[Statement]) -> int:
+    """Return which ballots lead the first ones, the vote, for sure; 0 when none do."""
+    n = said[0].n_cases
+    if n < _FEWEST_CASES:
+        return 0
+    random = np.random.default_rng(0)
+    # As the cases are, and drawn anew with replacement.
+    times = np.vstack([np.ones((1, n)), random.multinomial(n, np.full(n, 1 / n), size=_DRAWS)])
+    found = np.stack([log_evidence(*each.explained(times)) for each in said])
+    leads = found - found[0]
+    sure = leads[:, 0] - _SURE * leads[:, 1:].std(1)
+    return int(sure.argmax()) if sure.max() > 0 else 0
 
 
 def _candidates(pixels: Pixels, weight: NDArray[np.float64]) -> list[Ballots]:
@@ -101,54 +145,3 @@ def _candidates(pixels: Pixels, weight: NDArray[np.float64]) -> list[Ballots]:
         Ballots("weights", weight[:, None, None] * one_each, nothing),
         Ballots("STAPLE", *(np.log(np.maximum(each, _LEAST)) for each in (fused.cm, fused.prior))),
     ]
-
-
-def evidence(ballots: Ballots, training: Pixels, held_out: Pixels) -> float:
-    """Return how well the outcome of ballots follows from the image.
-
-    By a linear function of the network's features, learned on training cases and measured on
-    held-out ones.
-    """
-    taken = _spread(len(training.case))
-    features, outcome = training.features[taken], ballots.settle(training.labels[:, taken])
-    target = ballots.settle(held_out.labels)
-    n_classes = len(ballots.prior)
-    if len(np.unique(outcome)) < 2:
-        return float("-inf")
-    scale = StandardScaler().fit(features)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        learned = LogisticRegression(C=10.0, max_iter=60).fit(scale.transform(features), outcome)
-    probability = np.full((len(target), n_classes), _LEAST)
-    probability[:, learned.classes_] = learned.predict_proba(scale.transform(held_out.features))
-    picked = np.maximum(probability[np.arange(len(target)), target], _LEAST)
-    entropy = entropy_of(target, n_classes)
-    explained = 1 + float(np.log(picked).mean()) / entropy
-    return float(log_evidence(np.array([explained]), np.array([entropy]))[0])
-
-
-def log_evidence(explained: Array, entropy: Array, least: float = _LEAST) -> Array:
-    """Return what the image says for drawings: log U / ((1 - U) H^0.6), each (n,).
-
-    U is the share of the drawings' entropy H that follows from the image. U alone, or its odds,
-    would favour whoever draws much: there is more to be explained, and most of it is easily.
-
-    Args:
-        explained: U.
-        entropy: H, in nats per pixel.
-        least: share that counts as nothing when unexplained.
-    """
-    size = entropy**_OUTLINE
-    unexplained = np.maximum((1 - explained) * size, least * np.median(size))
-    return np.asarray(np.log(np.maximum(explained, _LEAST) / unexplained))
-
-
-def entropy_of(labels: NDArray[np.int64], n_classes: int) -> float:
-    """Return what there is to know of labels, in nats per pixel."""
-    share = (np.bincount(labels, minlength=n_classes) + 1) / (len(labels) + n_classes)
-    return float(-(share * np.log(share)).sum())
-
-
-def _spread(n_pixels: int) -> slice:
-    """Return pixels from all cases, at most as many as are quick."""
-    return slice(None, None, max(1, n_pixels // _PIXELS))

@@ -36,6 +36,7 @@ from multirater.training.network_quality import (
     with_quality_of_network,
 )
 from multirater.training.predictor import PredictedCase, Predictor
+from multirater.training.second_opinion import SecondOpinion
 from multirater.training.trust import Evidence, trust_of
 from multirater.trust import Finding
 from multirater.types import MISSING, Case, Dataset
@@ -96,11 +97,12 @@ def describe_run(folder: Path, dataset: Dataset) -> None:
         compared = _compared_answers(predictor, cases, dataset.raters, unseen)
         found: list[Finding] = []
     else:
-        evidence, patterns = _evidence(predictor, cases, dataset.raters)
+        opinion = SecondOpinion(dataset.raters, len(predictor.data.classes))
+        evidence, patterns = _evidence(predictor, cases, dataset.raters, opinion)
         # The network is one more rater of every case, and the only other where there is one label.
         quality = quality_of_drawings(patterns, dataset.raters, len(predictor.data.classes))
         compared = compare_drawings(patterns, [case.name in unseen for case in cases])
-        found = sides_of_two(patterns, dataset.raters)
+        found = [*opinion.finding(), *sides_of_two(patterns, dataset.raters)]
     evidence = replace(evidence, table=with_quality(evidence.table, quality))
     with replacing(folder / "raters.csv", overwrite=True) as temporary:
         evidence.table.to_csv(temporary)
@@ -123,7 +125,7 @@ def _compared_answers(
 
 
 def _evidence(
-    predictor: Predictor, cases: list[Case], raters: tuple[str, ...]
+    predictor: Predictor, cases: list[Case], raters: tuple[str, ...], opinion: SecondOpinion
 ) -> tuple[Evidence, list[Patterns]]:
     """Look at drawings, pixel by pixel; return the patterns of each case, too."""
     # Cases that the same raters labelled go through the network together.
@@ -134,6 +136,9 @@ def _evidence(
         drawn = {rater: each.case.read_label(rater).array for rater in each.case.labels}
         looks.append(_look(each, drawn, raters, predictor))
         patterns.append(_patterns(each, drawn, raters))
+        image = None if opinion.is_full else each.case.read_image()
+        if image is not None:
+            opinion.look(image.array, drawn, each.prediction.label)
     counts = np.stack([look.labels for look in looks])
     votes = np.stack([look.vote for look in looks])
     evidence = Evidence(

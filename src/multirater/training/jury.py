@@ -5,28 +5,33 @@ The recipe, all of it:
 1. One network learns to predict *every rater*, each by a head of their own on shared features
    (`multirater.nn.jury`), for two thirds of the epochs asked for. From then on every image has the
    drawing of every rater, given or predicted. The epoch that foresees held-out labels best is kept.
-2. Then, and four times in all while step 3 lasts, raters are weighed
+2. Then, and three times in all while step 3 lasts, raters are weighed
    (`multirater.training.weighing`), by
-   a. *evidence of the image* on held-out cases: with U = 1 - H(label | image) / H(label), the share
-      of what there is to know about a rater's labels that follows from the image, a weight of
+   a. *evidence of the image*: with U = 1 - H(label | image) / H(label), the share of what there is
+      to know about a rater's labels that follows from the image, a weight of
       (U / (1 - U) / H(label)^0.6) to the third power. Random errors lower it; a rater who draws
       nothing, or another image's object, has none. Without H raters who draw much and smoothly
-      would be preferred to exact ones (`multirater.training.ballots.log_evidence`). 1 - U below a
-      tenth counts as a tenth. A rater of whom few cases are held out is judged by training cases
-      too, less what raters lose from those to held-out ones.
-   b. *agreement*, three times over, where the predicted raters disagree: multiplied by a / (1 - a),
-      where a is the mean of the rater's recall, rescaled so that chance is 0, against the verdict
-      of the *others*, and of the weight of those others who say the same. Three rounds and no more:
-      until convergence such weights can run off to one party.
+      would be preferred to exact ones. 1 - U below a tenth counts as a tenth. Two witnesses tell U
+      (`multirater.training.witness`): the network, on held-out cases, and boosted trees on fixed
+      filters of the image, cross-validated over all cases. Whoever foresees labels better is
+      believed; the network only if clearly better, where few of its cases are held out.
+   b. *agreement*, three times over, where raters disagree (by their labels where cases have
+      several, else as predicted): multiplied by a / (1 - a), where a is the mean of the rater's
+      recall, rescaled so that chance is 0, against the verdict of the *others*, and of the weight
+      of those others who say the same. Three rounds and no more: until convergence such weights
+      can run off to one party.
+   c. *doubt*: a weight is the mean over what U may be, given its spread over cases. Raters who
+      cannot be told apart share alike, whoever happens to be ahead.
 3. For two thirds of the epochs more, with a learning rate that rises and falls anew, the truth
    head learns the verdict on all images while the heads go on learning, with half the say, or an
    eighth where labels settle the cases.
-   a. Where a case has three labels or more, these settle it, by the ballots whose outcome follows
-      from the image best (`multirater.training.ballots`): plain votes, votes by weight, or STAPLE
-      on the disputed pixels of all cases.
-   b. Elsewhere the jury does: the class with the most weight. A rater's own label stands in for the
-      head as far as their labels are reliable (U, relative to the best rater's); heads of raters
-      who did not label the image speak as far as they are known to foresee them (U).
+   a. Where a case has two labels or more, these settle it, by votes, votes by weight, or STAPLE on
+      the disputed pixels of all cases (`multirater.training.ballots`): by votes, unless the outcome
+      of another follows from the image better by more than a standard error over cases.
+   b. Elsewhere the jury does: the class with the most weight. A rater's own label weighs as much as
+      all heads together, less as far as the rater has less weight than the best one, and stands in
+      for the head as far as their labels are reliable (U, relative to the best rater's); heads of
+      raters who did not label the image speak as far as they are known to foresee them (U).
 4. The epoch is chosen by the likelihood of held-out labels under the heads, among those of step 3.
    Of epochs within two per cent of the best the last is kept: it has weighed the raters best.
 
@@ -50,15 +55,16 @@ from multirater.nn.jury import JuryNetwork
 from multirater.training.batches import collate
 from multirater.training.config import TrainConfig
 from multirater.training.data import RaterData, SampleDataset
+from multirater.training.filters import responses
 from multirater.training.module import RaterModule
 from multirater.training.pixels import Pixels
-from multirater.training.weighing import weigh
+from multirater.training.weighing import Foreseen, foreseen_by_filters, weigh
 from multirater.types import MISSING
 
 AS_GOOD = 0.02
 """Share by which held-out likelihoods of epochs may differ and tell nothing."""
 
-_WEIGHINGS = 4
+_WEIGHINGS = 3
 _CASES, _CASES_PER_RATER = 100, 8
 _PIXELS_PER_CASE = 4096
 _NUMBERS = 2_000_000
@@ -90,6 +96,7 @@ class WeighRaters(Callback):
     def __init__(self) -> None:
         self.lowest = float("inf")
         self.best: dict[str, Tensor] = {}
+        self.by_filters: Foreseen | None = None
 
     def on_train_epoch_end(
         self, trainer: lightning.Trainer, module: lightning.LightningModule
@@ -121,7 +128,10 @@ class WeighRaters(Callback):
         network.eval()
         look = PixelReader(network, data.config.seed, module.current_epoch, module.device)
         held_out = None if data.held_out is None else look(data.held_out)
-        found = weigh(look(data.training), held_out)
+        training = look(data.training)
+        if self.by_filters is None:
+            self.by_filters = foreseen_by_filters(training.with_cases_of(held_out))
+        found = weigh(training, held_out, self.by_filters)
         network.train(was_training)
         take = partial(torch.as_tensor, dtype=torch.float32, device=module.device)
         ballots = found.ballots
@@ -130,16 +140,21 @@ class WeighRaters(Callback):
             take(found.predictable),
             take(found.confusion),
             take(found.locality),
+            take(found.disputed),
             None if ballots is None else (take(ballots.counts), take(ballots.prior)),
         )
 
     def state_dict(self) -> dict[str, Any]:
         """Return what a resumed run needs."""
-        return {"lowest": self.lowest, "best": self.best}
+        said = self.by_filters
+        known = () if said is None else (torch.as_tensor(said.share), torch.as_tensor(said.error))
+        return {"lowest": self.lowest, "best": self.best, "by_filters": known}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Go on."""
         self.lowest, self.best = state_dict["lowest"], state_dict["best"]
+        known = [each.numpy() for each in state_dict["by_filters"]]
+        self.by_filters = Foreseen(*known) if known else None
 
 
 def _is_time(module: RaterModule) -> bool:
@@ -179,7 +194,8 @@ class PixelReader:
         place = self.random.permutation(features.shape[2])[:most]
         n_raters = len(network.offset)
         features = features[:, :, torch.from_numpy(place).to(self.device)]
-        drawn = network.log_drawn(_as_image(features, network), range(n_raters))
+        image = _as_image(features, network)
+        drawn, truth = network.log_drawn(image, range(n_raters)), network.log_truth(image).exp()
         labels = np.full((n_raters, len(place)), MISSING, dtype=np.int64)
         labels[list(sample.raters)] = sample.labels.reshape(len(sample.raters), -1)[:, place]
         return Pixels(
@@ -187,6 +203,8 @@ class PixelReader:
             labels,
             np.full(len(place), samples.parts[index][0]),
             features[0].T.float().cpu().numpy(),
+            truth.flatten(2)[0].T.double().cpu().numpy(),
+            responses(sample.image).reshape(-1, sample.image[0].size)[:, place].T,
         )
 
 

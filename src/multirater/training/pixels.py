@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,19 +19,24 @@ class Pixels:
         predicted: probabilities of what each rater would draw, (n_raters, n_pixels, n_classes).
         labels: what they drew, (n_raters, n_pixels), -1 where missing.
         case: number of the case of each pixel, (n_pixels,).
-        features: of the image at each pixel, (n_pixels, n_features).
+        features: that the network sees at each pixel, (n_pixels, n_features).
+        truth: probability of each class by the network's truth, (n_pixels, n_classes).
+        filters: responses of fixed filters there, (n_pixels, n_filters).
     """
 
     predicted: NDArray[np.float64]
     labels: NDArray[np.int64]
     case: NDArray[np.int64]
     features: NDArray[np.float32]
+    truth: NDArray[np.float64]
+    filters: NDArray[np.float32]
 
     @staticmethod
     def of_one_case(predicted: NDArray[np.float64], labels: NDArray[np.int64]) -> Pixels:
-        """Return pixels of a single case, without features."""
-        n = labels.shape[1]
-        return Pixels(predicted, labels, np.zeros(n, np.int64), np.zeros((n, 0), np.float32))
+        """Return pixels of a single case, without features and filters."""
+        nothing = np.zeros((labels.shape[1], 0), np.float32)
+        case, truth = np.zeros(len(nothing), np.int64), predicted.mean(0)
+        return Pixels(predicted, labels, case, nothing, truth, nothing)
 
     @staticmethod
     def joined(parts: Sequence[Pixels]) -> Pixels:
@@ -41,7 +46,16 @@ class Pixels:
             np.concatenate([part.labels for part in parts], axis=1),
             np.concatenate([part.case for part in parts]),
             np.concatenate([part.features for part in parts]),
+            np.concatenate([part.truth for part in parts]),
+            np.concatenate([part.filters for part in parts]),
         )
+
+    def with_cases_of(self, others: Pixels | None) -> Pixels:
+        """Return these pixels and those of other cases as one."""
+        if others is None:
+            return self
+        apart = replace(others, case=others.case + self.case.max() + 1)
+        return Pixels.joined([self, apart])
 
     def cases_of_raters(self) -> NDArray[np.int64]:
         """Count the cases that each rater labelled, (n_raters,)."""

@@ -22,6 +22,7 @@ from multirater.fusion.folder import FusedDataset
 from multirater.fusion.fused_dataset import fuse_dataset
 from multirater.io.survey import Survey
 from multirater.training.class_evidence import truth_of
+from multirater.training.disputed import is_disputed
 from multirater.training.predictor import Predictor
 from multirater.types import MISSING, Case, Classes, Dataset, LabelMap, Labels, Source
 from multirater.words import listed
@@ -78,6 +79,27 @@ def class_posterior(
     return np.asarray(joint / joint.sum(1, keepdims=True))
 
 
+def settled(
+    probability: NDArray[np.float32], matrices: NDArray[np.float32], labels: NDArray[np.int16]
+) -> NDArray[np.float32]:
+    """Combine network and labels where raters disagree; what all agree on stands.
+
+    Args:
+        probability: of the truth by the network, (n_classes, *space).
+        matrices: of the disputed pixels, (n_raters, true, observed).
+        labels: (n_raters, *space), -1 where missing.
+
+    Returns:
+        Class probabilities (n_classes, *space). The network's alone, where nobody labelled.
+    """
+    disputed, agreed = is_disputed(labels), labels.max(0)
+    classes = np.arange(len(probability)).reshape(-1, *(1 for _ in agreed.shape))
+    found = np.where(agreed == MISSING, probability, agreed == classes).astype(np.float32)
+    local = np.broadcast_to(matrices[..., None], (*matrices.shape, int(disputed.sum())))
+    found[:, disputed] = posterior(probability[:, disputed], local, labels[:, disputed])
+    return found
+
+
 class NetworkFuser:
     """Fuses a case with a trained network.
 
@@ -102,8 +124,11 @@ class NetworkFuser:
         (found,) = self.predictor.of_cases([case], lambda _: positions)
         predicted = found.prediction
         probability = predicted.probability
-        if predicted.confusion is not None:
-            drawn = labels.array[present]
+        drawn, disputed = labels.array[present], self.predictor.network.where_disputed
+        if disputed is not None and len(present) > 1:
+            matrices = disputed[positions].cpu().numpy()
+            probability = settled(probability, matrices, drawn)
+        elif predicted.confusion is not None:
             probability = posterior(probability, predicted.confusion, drawn)
         label = probability.argmax(0).astype(np.int16)
         counts = expected_confusions(labels.array, probability)

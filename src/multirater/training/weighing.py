@@ -7,13 +7,16 @@ alone.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from multirater.training.ballots import Ballots, choose_ballots, entropy_of, log_evidence
+from multirater.training.ballots import Ballots, choose_ballots, has_several_labels
+from multirater.training.disputed import matrices_where_disputed
 from multirater.training.pixels import Pixels
+from multirater.training.witness import Statement, by_filters, entropy_of, log_evidence
 from multirater.types import MISSING
 
 _ROUNDS = 3
@@ -34,6 +37,13 @@ _LEAST = 1e-3
 _ENOUGH_CASES = 5
 """Held-out cases of a rater from which on they alone tell how predictable the rater is."""
 
+_CLEARLY = 0.7
+"""Log odds by which the network has to foresee labels better than fixed filters where it has been
+tried on hardly any unseen case."""
+
+_DRAWS = 200
+"""Draws of what predictability may be."""
+
 _CASES_OF_TRAINING = 4.0
 """What a rater's training cases count for, in held-out cases, where there are fewer."""
 
@@ -52,6 +62,7 @@ class Weighed:
             it or, without any, as the weighted heads have it.
         locality: (n_raters,), 0 to 1, how far a rater's errors depend on the place: 0 where the
             matrix above says all that the head knows, 1 where the head says more.
+        disputed: (n_raters, true, observed), where raters disagree, by network and labels.
         ballots: how cases with several labels are settled by these alone; None where cases have
             too few.
     """
@@ -60,15 +71,32 @@ class Weighed:
     predictable: Array
     confusion: Array
     locality: Array
+    disputed: Array
     ballots: Ballots | None = None
 
 
-def weigh(training: Pixels, held_out: Pixels | None = None) -> Weighed:
+@dataclass(frozen=True, eq=False)
+class Foreseen:
+    """How far a witness foresees each rater's labels.
+
+    Attributes:
+        share: U, of what there is to know of them, (n_raters,).
+        error: its standard error, (n_raters,).
+    """
+
+    share: Array
+    error: Array
+
+
+def weigh(
+    training: Pixels, held_out: Pixels | None = None, filters: Foreseen | None = None
+) -> Weighed:
     """Weigh raters: step 2 of the recipe.
 
     Args:
         training: pixels of cases that were trained on, some of every rater.
         held_out: pixels of cases that were not; without any, predictability is in sample.
+        filters: what fixed filters say of the raters (`foreseen_by_filters`).
 
     Example:
         >>> drawn = np.eye(2)[[[0, 1, 0, 1], [0, 1, 0, 1], [0, 0, 0, 0]]]
@@ -78,21 +106,100 @@ def weigh(training: Pixels, held_out: Pixels | None = None) -> Weighed:
     """
     n_classes = training.predicted.shape[2]
     predictable = out_of_sample(training, held_out)
-    start = _POWER * log_evidence(predictable, _entropy(training), _EXPLAINED)
-    weight = _shares(start)
-    drawn = training.predicted.argmax(2)
-    disputed = (drawn != drawn[0]).any(0)
+    start = _by_better_witness(training, held_out, predictable, filters)
+    weight = shares(start)
+    spoken = _spoken(training)
+    drawn = spoken.argmax(2)
+    differ = (drawn != drawn[0]).any(0)
     # Of two raters, each agrees with the other as much as the other does.
-    for _ in range(_ROUNDS if disputed.any() and len(weight) > 2 else 0):
-        agreement = _agreement(drawn[:, disputed], training.predicted[:, disputed], weight)
-        weight = _shares(start + _log_odds(agreement))
+    for _ in range(_ROUNDS if differ.any() and len(weight) > 2 else 0):
+        agreement = _agreement(drawn[:, differ], spoken[:, differ], weight)
+        weight = shares(start + _log_odds(agreement))
     ballots = choose_ballots(training, held_out, weight)
     truth = np.einsum("r,rpl->pl", weight, training.predicted).argmax(1)
     if ballots is not None:
         truth = ballots.settle(training.labels)
     confusion = _confusion(truth, training.labels, n_classes)
     locality = _locality(training, truth, confusion)
-    return Weighed(weight, predictable, confusion, locality, ballots)
+    disputed = matrices_where_disputed(training.truth, training.labels, truth)
+    return Weighed(weight, predictable, confusion, locality, disputed, ballots)
+
+
+def foreseen_by_filters(pixels: Pixels) -> Foreseen | None:
+    """Ask fixed filters about every rater; None where they know nothing of anybody.
+
+    Args:
+        pixels: of all cases.
+    """
+    n_classes = pixels.predicted.shape[2]
+    return foreseen(
+        [by_filters(pixels.filters, pixels.case, own, n_classes) for own in pixels.labels]
+    )
+
+
+def foreseen(said: Sequence[Statement | None]) -> Foreseen | None:
+    """Sum up what a witness said of every rater; None where it knows nothing of anybody.
+
+    A rater of whom alone it knows nothing is taken for one of the others, with their spread for an
+    error.
+    """
+    known = np.array([each is not None for each in said])
+    if not known.any():
+        return None
+    share, error = np.transpose([_share_and_error(each) for each in said if each is not None])
+    found = Foreseen(np.full(len(said), share.mean()), np.full(len(said), share.std() + _LEAST_U))
+    found.share[known], found.error[known] = share, error
+    return found
+
+
+def _share_and_error(said: Statement) -> tuple[float, float]:
+    share, entropy = said.explained()
+    surprise, counts = said.by_case()
+    by_case = surprise / counts.sum(1) / entropy[0]
+    return float(share[0]), float(by_case.std(ddof=1) / np.sqrt(len(by_case)))
+
+
+def _by_better_witness(
+    training: Pixels, held_out: Pixels | None, predictable: Array, filters: Foreseen | None
+) -> Array:
+    """Draw what the evidence of the image may be, (n_draws, n_raters), by the better witness.
+
+    That is the network where it foresees labels better than fixed filters, and clearly better where
+    hardly any of its cases are held out.
+    """
+    entropy = _entropy(training)
+    parts = [training] if held_out is None else [training, held_out]
+    said = Foreseen(predictable, standard_error(parts, entropy, _judged_by(training, held_out)))
+    if filters is not None:
+        n_unseen = 0 if held_out is None else np.median(held_out.cases_of_raters())
+        handicap = 0.0 if n_unseen >= _ENOUGH_CASES else _CLEARLY
+        by_network, without = (_log_odds(_bounded(each.share.mean())) for each in (said, filters))
+        said = said if by_network > without + handicap else filters
+    return drawn_evidence(said, entropy)
+
+
+def drawn_evidence(said: Foreseen, entropy: Array) -> Array:
+    """Draw what the evidence of the image may be, as logarithms of weights, (n_draws, n_raters).
+
+    Args:
+        said: by a witness.
+        entropy: of each rater's labels, in nats per pixel, (n_raters,).
+    """
+    draws = np.random.default_rng(0).standard_normal((_DRAWS, len(entropy)))
+    may_be = _bounded(said.share + said.error * draws)
+    return _POWER * log_evidence(may_be, entropy, _EXPLAINED)
+
+
+def _spoken(pixels: Pixels) -> Array:
+    """What raters say: labels where cases have several, else their heads.
+
+    Returns:
+        (n_raters, n_pixels, n_classes).
+    """
+    if not has_several_labels(pixels):
+        return pixels.predicted
+    said = np.eye(pixels.predicted.shape[2])[np.maximum(pixels.labels, 0)]
+    return np.where((pixels.labels != MISSING)[:, :, None], said, pixels.predicted)
 
 
 def out_of_sample(training: Pixels, held_out: Pixels | None) -> Array:
@@ -111,6 +218,58 @@ def out_of_sample(training: Pixels, held_out: Pixels | None) -> Array:
     share = np.where(n_cases >= _ENOUGH_CASES, 1.0, share)
     mixed = share * _log_odds(outside) + (1 - share) * expected
     return np.asarray(1 / (1 + np.exp(-mixed)))
+
+
+def standard_error(pixels: Sequence[Pixels], entropy: Array, n_cases: Array) -> Array:
+    """Standard error of predictability, (n_raters,), by its spread over cases.
+
+    Cases that several raters labelled are hard for all of them alike: what is left counts.
+
+    Args:
+        pixels: that the spread is measured on.
+        entropy: of each rater's labels, (n_raters,).
+        n_cases: that each rater is judged by, (n_raters,).
+    """
+    squares, n_free = 0.0, 0
+    for part in pixels:
+        left = _surprise_by_case(part) / np.maximum(entropy, 1e-3)[:, None]
+        given = ~np.isnan(left)
+        left = left - _mean(left, 1)
+        left[:, given.sum(0) > 1] -= _mean(left, 0)[:, given.sum(0) > 1]
+        n_free += int(np.maximum(given.sum(1) - 1, 0).sum())
+        squares += float((left[given] ** 2).sum())
+    return np.sqrt(squares / max(n_free, 1) / np.maximum(n_cases, 1))
+
+
+def _surprise_by_case(pixels: Pixels) -> Array:
+    """Mean surprise at each rater's labels, in nats per pixel, (n_raters, n_cases); NaN without."""
+    number, place = np.unique(pixels.case, return_inverse=True)
+    found = np.full((len(pixels.labels), len(number)), np.nan)
+    for rater, (probability, labels) in enumerate(
+        zip(pixels.predicted, pixels.labels, strict=True)
+    ):
+        given = labels != MISSING
+        picked = np.take_along_axis(probability[given], labels[given, None], axis=1)[:, 0]
+        surprise = -np.log(np.maximum(picked, _LEAST))
+        n = np.bincount(place[given], minlength=len(number))
+        total = np.bincount(place[given], weights=surprise, minlength=len(number))
+        found[rater, n > 0] = total[n > 0] / n[n > 0]
+    return found
+
+
+def _mean(values: Array, axis: int) -> Array:
+    """Mean of what is known along an axis, which is kept; 0 where nothing is."""
+    given = ~np.isnan(values)
+    total = np.where(given, values, 0.0).sum(axis, keepdims=True)
+    return np.asarray(total / np.maximum(given.sum(axis, keepdims=True), 1))
+
+
+def _judged_by(training: Pixels, held_out: Pixels | None) -> Array:
+    """Return the cases that each rater's predictability rests on, in held-out ones, (n_raters,)."""
+    if held_out is None:
+        return training.cases_of_raters().astype(float)
+    n_cases = held_out.cases_of_raters()
+    return np.asarray(n_cases + np.where(n_cases < _ENOUGH_CASES, _CASES_OF_TRAINING, 0.0))
 
 
 def predictability(pixels: Pixels) -> Array:
@@ -197,6 +356,10 @@ def _log_odds(share: Array) -> Array:
     return np.asarray(np.log(share / (1 - share)))
 
 
-def _shares(log_weight: Array) -> Array:
-    weight = np.exp(log_weight - log_weight.max())
-    return np.asarray(weight / weight.sum())
+def shares(log_weight: Array) -> Array:
+    """Return the expected share of each rater, (n_raters,), over draws (n_draws, n_raters).
+
+    Raters who cannot be told apart share alike, whoever happens to be ahead.
+    """
+    weight = np.exp(log_weight - log_weight.max(1, keepdims=True))
+    return np.asarray((weight / weight.sum(1, keepdims=True)).mean(0))
