@@ -3,8 +3,8 @@
     python nnunet_train.py ROOT CONFIGURATION MINUTES SEED
 
 ROOT/raw/Dataset001_study is in nnU-Net's own form. Its planner and preprocessing are used as they
-are; the trainer's epochs are made as short as the minutes ask for, by the CPU time of the first
-iterations, so that its learning rate comes down to the end. Predictions go to ROOT/predicted,
+are; the trainer's epochs are made as short as the minutes ask for, by the CPU time of the
+iterations before, so that its learning rate comes down to the end. Predictions go to ROOT/predicted,
 figures are printed as JSON.
 """
 
@@ -16,8 +16,10 @@ import os
 import resource
 import time
 from pathlib import Path
+from typing import Any
 
-EPOCHS = 10
+EPOCHS, LEAST_STEPS = 10, 5
+"""Epochs at most, and steps of each where that leaves several of them."""
 
 
 def cpu_seconds() -> float:
@@ -37,6 +39,38 @@ def main() -> None:
     parser.add_argument("seed", type=int)
     given = parser.parse_args()
     run(given.root, given.configuration, given.minutes, given.seed)
+
+
+def fit(trainer: Any, end: float) -> int:
+    """Train until the CPU time `end`, in epochs whose steps share what is left; return all steps.
+
+    The learning rate comes down over the epochs, as nnU-Net's does over its thousand.
+    """
+    trainer.on_train_start()
+    trainer.train_step(next(trainer.dataloader_train))  # the first is slow, and no measure
+    mark, seen = cpu_seconds(), [1]
+    trainer.train_step(next(trainer.dataloader_train))
+    # Held-out patches, without gradients, are a fifth as many.
+    cost = 1.07 * (cpu_seconds() - mark)
+    epochs = min(max(int((end - cpu_seconds()) / (cost * LEAST_STEPS)), 1), EPOCHS)
+    begin = trainer.on_train_epoch_start
+
+    def plan_epoch() -> None:
+        nonlocal mark, cost
+        now = cpu_seconds()
+        if trainer.current_epoch:
+            cost = (now - mark) / seen[-1]
+        steps = max(int((end - now) / ((epochs - trainer.current_epoch) * cost)), 1)
+        trainer.num_iterations_per_epoch = steps
+        trainer.num_val_iterations_per_epoch = max(steps // 5, 1)
+        seen.append(steps)
+        mark = now
+        begin()
+
+    trainer.num_epochs = trainer.lr_scheduler.max_steps = epochs
+    trainer.on_train_start, trainer.on_train_epoch_start = lambda: None, plan_epoch
+    trainer.run_training()
+    return 1 + sum(seen)
 
 
 def run(root: Path, configuration: str, minutes: float, seed: int) -> None:
@@ -67,23 +101,12 @@ def run(root: Path, configuration: str, minutes: float, seed: int) -> None:
     trainer = nnUNetTrainer(read[0], configuration, "all", read[1], device=torch.device("cpu"))
     os.environ |= {"nnUNet_n_proc_DA": "0"}  # patches are made in this process
     started = cpu_seconds()
-    trainer.on_train_start()
-    trainer.train_step(next(trainer.dataloader_train))
-    first = cpu_seconds()
-    trainer.train_step(next(trainer.dataloader_train))
-    cost = cpu_seconds() - first
-    # A fifth as many iterations on held-out patches, as nnU-Net has them, without gradients.
-    left = 60 * minutes - (cpu_seconds() - started)
-    steps = max(int(left / (EPOCHS * cost * 1.07)), 1)
-    trainer.num_epochs, trainer.num_iterations_per_epoch = EPOCHS, steps
-    trainer.num_val_iterations_per_epoch = max(steps // 5, 1)
-    trainer.lr_scheduler.max_steps = EPOCHS
-    trainer.on_train_start = lambda: None
-    trainer.run_training()
+    steps = fit(trainer, started + 60 * minutes)
     used = cpu_seconds() - started
     predictor = nnUNetPredictor(device=torch.device("cpu"), perform_everything_on_device=False)
     trained = root / "results" / "Dataset001_study" / f"nnUNetTrainer__{name}__{configuration}"
     predictor.initialize_from_trained_model_folder(str(trained), ("all",), "checkpoint_final.pth")
+    (root / "predicted").mkdir()
     began = time.process_time()
     predictor.predict_from_files_sequential(
         str(root / "raw" / "Dataset001_study" / "imagesTs"), str(root / "predicted"), overwrite=True
@@ -93,7 +116,7 @@ def run(root: Path, configuration: str, minutes: float, seed: int) -> None:
             {
                 "CPU minutes": used / 60,
                 "predict minutes": (time.process_time() - began) / 60,
-                "steps": EPOCHS * steps,
+                "steps": steps,
                 "peak GB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
                 "patch": read[0]["configurations"][configuration]["patch_size"],
             }

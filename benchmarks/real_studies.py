@@ -37,7 +37,7 @@ from multirater.metrics import dice_score
 from multirater.types import Case, Dataset, Image, LabelMap
 from real_studies_data import N_FOLDS, STUDIES, study
 
-METHODS = ("nnU-Net", "mode", "staple", "auto")
+METHODS = ("nnU-Net", "mode", "auto", "staple")
 HERE = Path(__file__).parent
 ENVIRONMENT = HERE / ".nnunet"
 PACKAGES = (
@@ -175,12 +175,13 @@ def _scores(dataset: Dataset, labels: dict[str, np.ndarray]) -> dict[str, float]
 
 
 def jobs_of(studies: Sequence[str], minutes: float, most: int | None) -> list[dict[str, Any]]:
-    """List the runs: every method on the same folds or seeds, one after the other."""
+    """List the runs: one fold or seed of every study by every method, then the next."""
     return [
         {"study": name, "method": method, "number": number, "minutes": minutes}
+        for number in range(most or max(N_FOLDS.values()))
         for name in studies
-        for number in range(min(N_FOLDS[name], most or N_FOLDS[name]))
         for method in METHODS
+        if number < N_FOLDS[name]
     ]
 
 
