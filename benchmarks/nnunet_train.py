@@ -4,8 +4,8 @@
 
 ROOT/raw/Dataset001_study is in nnU-Net's own form. Its planner and preprocessing are used as they
 are; the trainer's epochs are made as short as the minutes ask for, by the CPU time of the
-iterations before, so that its learning rate comes down to the end. Predictions go to ROOT/predicted,
-figures are printed as JSON.
+iterations before, so that its learning rate comes down to the end. Predictions go to
+ROOT/predicted, figures are printed as JSON.
 """
 
 from __future__ import annotations
@@ -103,7 +103,9 @@ def run(root: Path, configuration: str, minutes: float, seed: int) -> None:
     started = cpu_seconds()
     steps = fit(trainer, started + 60 * minutes)
     used = cpu_seconds() - started
-    predictor = nnUNetPredictor(device=torch.device("cpu"), perform_everything_on_device=False)
+    predictor = nnUNetPredictor(
+        use_mirroring=False, device=torch.device("cpu"), perform_everything_on_device=False
+    )
     trained = root / "results" / "Dataset001_study" / f"nnUNetTrainer__{name}__{configuration}"
     predictor.initialize_from_trained_model_folder(str(trained), ("all",), "checkpoint_final.pth")
     (root / "predicted").mkdir()

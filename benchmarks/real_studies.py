@@ -7,7 +7,8 @@ three seeds), and volumes made of a real brain with its atlas (three seeds; `ch2
 `aal.nii.gz` of Debian's mricron-data in DATA/mricron). nnU-Net is trained on the majority vote, by
 its own planner, in an environment that this script makes under benchmarks/.nnunet. Of every method:
 Dice with each rater of the unseen images, or with the truth of the volumes, CPU minutes, steps and
-peak memory.
+peak memory. None predicts mirrored copies, which nnU-Net does by itself and `--tta` does here: a
+matter of prediction, which would take a processor longer than a short training.
 """
 
 from __future__ import annotations

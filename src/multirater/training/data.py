@@ -15,7 +15,7 @@ from multirater.errors import Fault, InputError
 from multirater.training.augment import augment, margin
 from multirater.training.batches import Batch, BatchOrder, collate
 from multirater.training.config import TrainConfig
-from multirater.training.plan import cache_bytes
+from multirater.training.plan.room import cache_bytes
 from multirater.training.samples import (
     Grid,
     Sample,

@@ -26,7 +26,7 @@ from multirater.nn.rater_network import RaterNetwork
 from multirater.progress import track
 from multirater.training.budget import GB, amount, usual_budget
 from multirater.training.data import grid_of
-from multirater.training.plan import PROCESS_BYTES
+from multirater.training.plan.room import PROCESS_BYTES
 from multirater.training.resampling import resize_maps
 from multirater.training.run import read_run
 from multirater.training.samples import normalise

@@ -31,7 +31,7 @@ from multirater.training.memory import (
     resident,
 )
 from multirater.training.module import RaterModule
-from multirater.training.plan import too_small
+from multirater.training.plan.room import too_small
 from multirater.training.planning import wishes
 from multirater.types import Dataset
 

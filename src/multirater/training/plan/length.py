@@ -1,0 +1,43 @@
+"""Length of the training: in steps, not in epochs of tiny studies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import prod
+from typing import Any
+
+from multirater.training.fingerprint import Fingerprint
+from multirater.training.plan.network import SMALL_PIXELS
+
+_EPOCHS = 20
+_PASSES, _PATCHES_PER_IMAGE = 20, 4
+_LEAST_STEPS, _LEAST_SMALL_STEPS, _MOST_STEPS = 1000, 200, 10_000
+
+
+def schedule(
+    seen: Fingerprint,
+    size: Sequence[int],
+    patch: Sequence[int],
+    batch: int,
+    given: Mapping[str, Any],
+    reasons: dict[str, str],
+) -> tuple[int, int]:
+    """Return epochs, and steps of each; 0 for one pass over the cases, where epochs are given."""
+    if given.get("epochs"):
+        reasons["length"] = f"{given['epochs']} epochs, as asked for"
+        return given["epochs"], 0
+    parts = 1.0 if not patch else min(prod(size) / prod(patch), _PATCHES_PER_IMAGE)
+    if len(size) < seen.ndim:
+        parts *= seen.size[0]
+    wanted = _PASSES * seen.n_cases * max(parts, 1.0) / batch
+    is_small = not patch and prod(size) <= SMALL_PIXELS
+    least = _LEAST_SMALL_STEPS if is_small else _LEAST_STEPS
+    total = min(max(wanted, least), _MOST_STEPS)
+    steps = max(round(total / _EPOCHS), 1)
+    why = f"{_PASSES} passes over {seen.n_cases} cases"
+    if wanted < least:
+        why = f"{seen.n_cases} cases are few"
+    elif wanted > _MOST_STEPS:
+        why = f"{seen.n_cases} cases are plenty"
+    reasons["length"] = f"{steps * _EPOCHS} steps, in {_EPOCHS} epochs of {steps}: {why}"
+    return _EPOCHS, steps
