@@ -175,13 +175,18 @@ def _scores(dataset: Dataset, labels: dict[str, np.ndarray]) -> dict[str, float]
     return {"Dice": float(np.mean(list(each.values()))), **each}
 
 
-def jobs_of(studies: Sequence[str], minutes: float, most: int | None) -> list[dict[str, Any]]:
+def jobs_of(
+    studies: Sequence[str],
+    minutes: float,
+    most: int | None,
+    methods: Sequence[str] = METHODS,
+) -> list[dict[str, Any]]:
     """List the runs: one fold or seed of every study by every method, then the next."""
     return [
         {"study": name, "method": method, "number": number, "minutes": minutes}
         for number in range(most or max(N_FOLDS.values()))
         for name in studies
-        for method in METHODS
+        for method in methods
         if number < N_FOLDS[name]
     ]
 
@@ -206,12 +211,14 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="folder of the data")
     parser.add_argument("--minutes", type=float, default=20.0, help="CPU minutes per training")
     parser.add_argument("--studies", default=",".join(STUDIES), help="some of them, by commas")
+    parser.add_argument("--methods", default=",".join(METHODS), help="some of them, by commas")
     parser.add_argument("--most", type=int, help="folds or seeds of each study at most")
     parser.add_argument("--jobs", type=int, default=1, help="processes, each with one thread")
     parser.add_argument("--report", action="store_true", help="run nothing: tables of what is done")
     arguments = parser.parse_args()
     os.environ["REAL_STUDIES"] = str(arguments.data.resolve())
-    jobs = jobs_of(arguments.studies.split(","), arguments.minutes, arguments.most)
+    chosen = (arguments.studies.split(","), arguments.minutes, arguments.most)
+    jobs = jobs_of(*chosen, arguments.methods.split(","))
     results = RESULTS / "real_studies.jsonl"
     if not arguments.report:
         run_grid(work, jobs, results, processes=arguments.jobs)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from multirater.fuse.answers import answers_from_rows
 from multirater.fuse.em import expected_counts
 from multirater.nn import rater_nll, trace_penalty
+from multirater.nn.losses import overlap_loss
 
 
 def problem(seed, n_cases=2, n_raters=3, n_classes=3, space=(4,), missing=0.3):
@@ -89,3 +90,21 @@ def test_certain_and_wrong_stays_finite():
     log_p = torch.tensor([[[0.0], [-200.0]]])
     log_cm = torch.tensor([[0.0, -200.0], [-200.0, 0.0]])[None, None, ..., None]
     assert torch.isfinite(rater_nll(log_p, log_cm, torch.tensor([[[1]]])))
+
+
+def test_overlap_is_the_soft_dice_of_labelled_pixels():
+    log_p, _, labels = problem(3, n_raters=2, n_classes=2)
+    p, expected = log_p.exp()[:, 1], []
+    for own in labels.unbind(1):
+        known = own >= 0
+        hit = (p * (own == 1))[known].sum()
+        expected.append(1 - 2 * hit / (p[known].sum() + (own == 1)[known].sum()))
+    found = overlap_loss(log_p, labels)
+    assert float(found) == pytest.approx(float(sum(expected) / 2), abs=1e-4)
+
+
+def test_overlap_counts_a_small_object_as_much_as_a_large_one():
+    labels = torch.zeros(1, 1, 32, 32, dtype=torch.int64)
+    labels[..., :2, :2] = 1
+    nothing = torch.tensor([0.99, 0.01]).log()[None, :, None, None].expand(1, 2, 32, 32)
+    assert float(overlap_loss(nothing, labels)) > 0.9

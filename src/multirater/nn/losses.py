@@ -84,6 +84,32 @@ def plain_nll(
     return _mean_nll(log_probability.gather(1, labels.clamp(min=0)), labels, class_weight)
 
 
+def overlap_loss(log_probability: Tensor, labels: Tensor) -> Tensor:
+    """One less the soft Dice of the objects, over all cases of a batch together.
+
+    Cross-entropy counts pixels, so that a thin or small object weighs little beside its
+    background; this counts objects. Pixels that are not labelled are left out.
+
+    Args:
+        log_probability: of the truth, (B, L, *space).
+        labels: class indices (B, R, *space), -1 where missing; the mean over raters counts.
+
+    Example:
+        >>> log_p = torch.tensor([[[0.0, -9e9], [-9e9, 0.0]]])
+        >>> float(overlap_loss(log_p, torch.tensor([[[0, 1]]])).round(decimals=3))
+        0.0
+    """
+    from monai.losses import MaskedDiceLoss
+
+    probability = _precise(log_probability).exp()
+    dice = MaskedDiceLoss(include_background=False, to_onehot_y=True, batch=True)
+    each = [
+        dice(probability, own.clamp(min=0), (own != MISSING).to(probability.dtype))
+        for own in labels.split(1, dim=1)  # type: ignore[no-untyped-call]
+    ]
+    return torch.stack(each).mean()
+
+
 def drawn_nll(log_drawn: Tensor, labels: Tensor, class_weight: Tensor | None = None) -> Tensor:
     """Cross-entropy of what each rater drew with what they would draw, in nats per label.
 

@@ -16,7 +16,7 @@ from torch.nn import functional
 
 from multirater.errors import Fault, InputError
 from multirater.nn.confusion import ConfusionHead, GlobalConfusion
-from multirater.nn.losses import Likelihood, columns_nll, mean_trace, plain_nll
+from multirater.nn.losses import Likelihood, columns_nll, mean_trace, overlap_loss, plain_nll
 from multirater.nn.raters import Raters, for_raters, pointwise
 
 
@@ -28,11 +28,13 @@ class RaterLoss:
         nll: of the raters' labels, in nats per label: what chooses the epoch, on held-out cases.
         trace: mean trace of the confusion matrices.
         truth: of a truth that is learned beside the raters, in nats per pixel.
+        overlap: one less the soft Dice of objects, where it is asked for.
     """
 
     nll: Tensor
     trace: Tensor
     truth: Tensor | float = 0.0
+    overlap: Tensor | float = 0.0
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,7 @@ class Labelled:
         class_weight: (L,), how much a label of each class counts; None for equal.
         with_confusion: False takes the labels for the truth, during warm-up.
         likelihood: marginal or joint.
+        with_overlap: whether networks that take labels for the truth learn by overlap, too.
     """
 
     labels: Tensor
@@ -55,6 +58,7 @@ class Labelled:
     class_weight: Tensor | None
     with_confusion: bool
     likelihood: Likelihood
+    with_overlap: bool = False
 
 
 @dataclass(frozen=True)
@@ -155,7 +159,7 @@ def batch_loss(network: RaterNetwork, image: Tensor, groups: Sequence[Labelled])
         groups: the labels, in the order of `batch_parts`.
     """
     features = network.features(image)
-    nll, trace, truth = features.new_zeros(()), features.new_zeros(()), features.new_zeros(())
+    nll, trace, truth, overlap = (features.new_zeros(()) for _ in range(4))
     n_labels = sum(group.labels.shape[0] * group.labels.shape[1] for group in groups)
     n_cases = sum(len(group.labels) for group in groups)
     for part, group in batch_parts(features, groups):
@@ -163,10 +167,11 @@ def batch_loss(network: RaterNetwork, image: Tensor, groups: Sequence[Labelled])
         share = len(part) * group.labels.shape[1] / max(n_labels, 1)
         nll, trace = nll + loss.nll * share, trace + loss.trace * share
         truth = truth + loss.truth * (len(part) / n_cases)
+        overlap = overlap + loss.overlap * (len(part) / n_cases)
     if not groups:
         # A batch without labels still touches the network: every process takes the same steps.
         nll = torch.stack([each.sum() for each in network.parameters()]).sum() * 0.0
-    return RaterLoss(nll, trace, truth)
+    return RaterLoss(nll, trace, truth, overlap)
 
 
 class BackboneNetwork(RaterNetwork):
@@ -252,7 +257,9 @@ class ConfusionNetwork(TruthNetwork):
         labels, weight = labelled.labels, labelled.class_weight
         if self.confusion is None or not labelled.with_confusion:
             always_right = log_truth.new_tensor(float(log_truth.shape[1]))
-            return RaterLoss(plain_nll(log_truth, labels, weight), always_right)
+            by_overlap = labelled.with_overlap and self.confusion is None
+            overlap = overlap_loss(log_truth, labels) if by_overlap else 0.0
+            return RaterLoss(plain_nll(log_truth, labels, weight), always_right, overlap=overlap)
         columns = self.confusion.columns(features, labels, labelled.raters, labelled.truth)
         nll = columns_nll(log_truth, columns, labels, labelled.likelihood, weight)
         return RaterLoss(nll, mean_trace(columns.trace, labels))

@@ -94,6 +94,8 @@ class TrainConfig:
         confusion_learning_rate: the same for the confusion matrices.
         augment: random rotation, scale, mirror, noise, blur, contrast and gamma.
         mirror: whether mirroring is among them; not with class labels.
+        overlap_weight: of one less the soft Dice beside cross-entropy, in methods that take fused
+            labels for the truth of drawings.
         class_weights: `none`, or `balanced`: rare classes weigh more in the likelihood.
         validation: share of the training cases held out to choose the best epoch, without truth.
         patience: epochs without a better held-out likelihood before stopping; 0 for never.
@@ -136,6 +138,7 @@ class TrainConfig:
     confusion_learning_rate: float = BY_TASK
     augment: bool = BY_TASK
     mirror: bool = True
+    overlap_weight: float = 0.0
     class_weights: Literal["none", "balanced"] = "none"
     validation: float = 0.15
     patience: int = 0
@@ -233,6 +236,7 @@ def planned(config: TrainConfig, plan: Plan) -> TrainConfig:
         space=config.space or plan.space,
         normalisation=plan.normalisation if config.normalisation == OWN else config.normalisation,
         rare_share=config.rare_share or plan.rare_share,
+        overlap_weight=config.overlap_weight or plan.overlap_weight,
     )
 
 

@@ -75,7 +75,8 @@ class RaterModule(lightning.LightningModule):
         losses = self._losses(batch)
         self._log("train_nll", losses.nll, batch)
         self._log("train_trace", losses.trace, batch)
-        return losses.nll + losses.truth + self.config.trace_weight * losses.trace
+        truth = losses.truth + self.config.overlap_weight * losses.overlap
+        return losses.nll + truth + self.config.trace_weight * losses.trace
 
     def validation_step(self, batch: Batch, _: int) -> None:
         """Held-out likelihood of the raters' labels: what chooses the epoch, without truth."""
@@ -106,6 +107,7 @@ class RaterModule(lightning.LightningModule):
                     self.class_weight,
                     with_confusion=not self.is_warming_up,
                     likelihood=self.config.likelihood,
+                    with_overlap=self.training and self.config.overlap_weight > 0,
                 )
             )
             first = after

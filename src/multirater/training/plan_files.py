@@ -92,6 +92,7 @@ def check_plan(plan: Plan) -> None:
             "a whole number, 0 for one pass over the cases",
         ),
         ("rare_share", _is_share(plan.rare_share), "a share from 0 to 1"),
+        ("overlap_weight", _is_weight(plan.overlap_weight), "a number, 0 or more"),
         ("augment", isinstance(plan.augment, bool), "true or false"),
         ("mirror", isinstance(plan.mirror, bool), "true or false"),
         ("channels", _are_sizes(plan.channels, None), "whole numbers above 0"),
@@ -113,6 +114,10 @@ def _is_count(value: Any) -> bool:
 
 def _is_share(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+
+
+def _is_weight(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e6
 
 
 def _are_sizes(values: Any, length: int | None) -> bool:
@@ -143,5 +148,5 @@ def followed_plan(plan: Plan, settings: Any) -> Plan:
     names = ["space", "n_features", "batch_size", "epochs", "augment"]
     if plan.view != "whole":
         names += ["spacing", "patch", "channels", "strides", "kernels", "steps_per_epoch"]
-        names += ["rare_share", "mirror"]
+        names += ["rare_share", "overlap_weight", "mirror"]
     return replace(plan, **{name: getattr(settings, name) for name in names})

@@ -82,7 +82,7 @@ def rehearsed(
         folder: for decoded cases that memory has no room for.
         asked: the settings as the user gave them, which are not changed.
         largest: size of the largest image, as the network's axes see it.
-        passes: epochs that the method makes for each that is asked for.
+        passes: epochs that the method makes for each that is asked for, all networks together.
 
     Raises:
         InputError: not even one patch fits, or what was asked for does not.
@@ -153,7 +153,7 @@ class _Step:
         """Take the step; return its seconds."""
         started = CLOCK()
         losses = self.module._losses(self.batch)
-        loss = losses.nll + losses.truth + losses.trace
+        loss = losses.nll + losses.truth + losses.trace + losses.overlap
         self.optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         self.optimizer.step()
@@ -216,11 +216,11 @@ def _within_time(config: TrainConfig, data: RaterData, seconds: float, look: flo
     n_train, n_cases = len(data.training_cases), len(data.training_cases) + len(data.held_out_cases)
     sample = data.training.cache[0]
     parts = prod(sample.image.shape[1:]) / max(prod(data.training.size), 1)
-    describing = n_cases * max(2 * parts, 1) * look / config.batch_size
+    describing = config.folds * n_cases * max(parts, 1) * look / config.batch_size
     if describing > config.time / 2:
         say(f"raters are described in the end, which takes about {describing:.0f} s more")
         describing = 0.0
-    n_steps = int((config.time - describing) / (seconds * _OVERHEAD))
+    n_steps = int((config.time - describing) / (config.folds * seconds * _OVERHEAD))
     if n_steps < 1:
         raise InputError(
             Fault(

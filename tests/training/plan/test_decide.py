@@ -163,6 +163,7 @@ def test_a_plan_is_the_same_after_its_file_and_every_time(name, tmp_path):
         ('"view": "2d"', '"view": "4d"', "view is '4d'"),
         ('"view"', '"veiw"', "unknown field 'veiw'"),
         ('"mirror": true', '"mirror": 3', "mirror is 3"),
+        ('"overlap_weight": 1.0', '"overlap_weight": NaN', "overlap_weight is nan"),
         ('"rare_share": 0.3333', '"rare_share": 7', "rare_share is 7"),
         ("{", "[", "is no JSON"),
     ],

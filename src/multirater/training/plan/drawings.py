@@ -21,6 +21,7 @@ _SAME_SPACING = 0.05
 """Spacings that differ by no more than this share are one."""
 
 _RARE_SHARE = 1 / 3
+_OVERLAP_WEIGHT = 1.0
 
 
 def of_drawings(seen: Fingerprint, memory: int, given: Mapping[str, Any]) -> Plan:
@@ -35,6 +36,7 @@ def of_drawings(seen: Fingerprint, memory: int, given: Mapping[str, Any]) -> Pla
     )
     epochs, steps = schedule(seen, size, patch, batch, given, reasons)
     rare = _rare_share(seen, patch, reasons)
+    reasons["loss"] = "cross-entropy, and Dice where labels are fused: thin and small objects count"
     augment = given.get("augment")
     augment = True if augment is None else augment
     mirror = given.get("mirror")
@@ -53,6 +55,7 @@ def of_drawings(seen: Fingerprint, memory: int, given: Mapping[str, Any]) -> Pla
         epochs=epochs,
         steps_per_epoch=steps,
         rare_share=rare,
+        overlap_weight=_OVERLAP_WEIGHT,
         augment=augment,
         mirror=mirror,
         reasons=reasons,

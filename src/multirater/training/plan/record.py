@@ -31,6 +31,8 @@ class Plan:
         epochs: after each the held-out cases are looked at.
         steps_per_epoch: steps of one; 0 for one pass over the cases.
         rare_share: share of the patches that hold a rare class or disputed pixels.
+        overlap_weight: of one less the soft Dice beside cross-entropy, for methods that take fused
+            labels for the truth.
         augment: whether patches are changed at random.
         mirror: whether mirroring is among the changes.
         memory: budget in bytes, of all that the run holds at a time.
@@ -51,6 +53,7 @@ class Plan:
     epochs: int = 20
     steps_per_epoch: int = 0
     rare_share: float = 0.0
+    overlap_weight: float = 0.0
     augment: bool = False
     mirror: bool = True
     memory: int = USUAL_MEMORY
