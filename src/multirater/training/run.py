@@ -211,7 +211,8 @@ def _rehearsed(found: Survey, target: Path, config: TrainConfig, asked: TrainCon
         folder=target / DECODED,
         asked=asked,
         largest=_largest(found, config),
-        passes=sum(method.schedule(config)) / config.epochs,
+        # What comes before the network, such as judging raters, costs a training on all cases.
+        passes=sum(method.schedule(config)) / config.epochs + (method.begin is not None),
     )
 
 
