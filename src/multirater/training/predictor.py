@@ -13,7 +13,6 @@ from functools import partial
 from itertools import groupby, islice
 from math import prod
 from pathlib import Path
-from tempfile import TemporaryFile
 
 import numpy as np
 import torch
@@ -26,6 +25,7 @@ from multirater.nn.rater_network import RaterNetwork
 from multirater.progress import track
 from multirater.training.budget import GB, amount, usual_budget
 from multirater.training.data import grid_of
+from multirater.training.paged import in_file, in_memory, let_go
 from multirater.training.plan.room import PROCESS_BYTES
 from multirater.training.resampling import resize_maps
 from multirater.training.run import read_run
@@ -81,6 +81,7 @@ def most_probable(probability: NDArray[np.float32]) -> NDArray[np.int16]:
     label = np.empty(probability.shape[1:], dtype=np.int16)
     for start in range(0, len(label), _ROWS):
         label[start : start + _ROWS] = probability[:, start : start + _ROWS].argmax(0)
+        let_go(probability)
     return label
 
 
@@ -115,6 +116,8 @@ class Predictor:
         confidences: in the raters by name, from 0 to 1, for methods that follow them (prism,
             mrnet); those that are not named have none. By default the method finds its own.
         tta: average over mirrored copies of every image.
+        overlap: share of a window that its neighbour sees, too; without any, large images take
+            half the time, volumes less than half, and borders of windows may show.
         memory: budget in bytes; that of the run when not given.
 
     Example:
@@ -128,8 +131,10 @@ class Predictor:
         *,
         confidences: Mapping[str, float] | None = None,
         tta: bool = False,
+        overlap: float = 0.25,
         memory: int | None = None,
     ) -> None:
+        self.overlap = overlap
         self.config, self.data, self.network = read_run(folder)
         self.confidence = confidence_vector(confidences, self.data.raters) if confidences else None
         self.grid = grid_of(self.config)
@@ -192,7 +197,8 @@ class Predictor:
             self._require_alike(image.array)
         except InputError as error:
             raise error.at(case=case.name) from None
-        prepared = self.grid.prepared(image)
+        is_large = 4 * image.array.size > self.memory * _SHARE_OF_MAPS
+        prepared = self.grid.prepared(image, in_file if is_large else in_memory)
         return _Request(case, image.geometry, prepared, tuple(raters(case)), image.space)
 
     def _prepared(self, image: NDArray[np.generic]) -> NDArray[np.float32]:
@@ -272,12 +278,14 @@ class Predictor:
             maps = (found.probability, found.drawn, found.confusion)
             first = [0 if m is None else m.ndim - image.ndim + 1 for m in maps]
             kept = kept or [
-                None if m is None else _room(m, image.shape[1], axis)
+                None if m is None else in_file(_taller(m.shape, axis, image.shape[1]))
                 for m, axis in zip(maps, first, strict=True)
             ]
             for whole, own, axis in zip(kept, maps, first, strict=True):
                 if whole is not None and own is not None:
                     whole[(slice(None),) * axis + (slice(part.start, part.end),)] = own
+                    let_go(whole)
+            let_go(image)
         return Prediction(*kept)  # type: ignore[arg-type]
 
     def _mirrored_axes(self) -> list[int]:
@@ -325,7 +333,7 @@ class Predictor:
             window,
             sw_batch_size=self._batch_size(window, len(network.raters)),
             predictor=network,
-            overlap=0.25,
+            overlap=self.overlap,
             mode="gaussian",
         )
 
@@ -417,11 +425,9 @@ class _Part:
     last: int
 
 
-def _room(like: NDArray[np.float32], n_rows: int, axis: int) -> NDArray[np.float32]:
-    """Return room in a file for the maps of all rows of an image; it goes with the array."""
-    shape = (*like.shape[:axis], n_rows, *like.shape[axis + 1 :])
-    with TemporaryFile() as file:
-        return np.memmap(file, dtype=np.float32, mode="w+", shape=shape)
+def _taller(shape: tuple[int, ...], axis: int, n_rows: int) -> tuple[int, ...]:
+    """Return the shape of maps of all rows of an image."""
+    return (*shape[:axis], n_rows, *shape[axis + 1 :])
 
 
 def _resized(maps: NDArray[np.float32], space: tuple[int, ...]) -> NDArray[np.float32]:

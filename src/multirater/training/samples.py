@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
 from multirater.training.normalisation import OWN, Normalisation, normalise
+from multirater.training.paged import Room, in_memory
 from multirater.training.places import Places, find_places
 from multirater.training.resampling import resampled_size, resize_labels, resize_maps
 from multirater.types import MISSING, Case, Image
@@ -79,11 +80,16 @@ class Grid:
         found = resampled_size(image.space, image.geometry.spacing, self.spacing)
         return (image.space[0], *found[1:]) if self.keeps_first else found
 
-    def prepared(self, image: Image) -> NDArray[np.float32]:
-        """Return an image as the network sees it: (channels, *size)."""
+    def prepared(self, image: Image, room: Room = in_memory) -> NDArray[np.float32]:
+        """Return an image as the network sees it: (channels, *size).
+
+        Args:
+            image: as it was read.
+            room: makes the array that is returned; in memory, or in a file.
+        """
         size = self.size_of(image)
         array = image.array if size == image.space else resize_maps(image.array, size)
-        return normalise(array, self.normalisation)
+        return normalise(array, self.normalisation, room)
 
 
 def read_sample(
