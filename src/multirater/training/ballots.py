@@ -11,7 +11,6 @@ it. No rater's own predictability enters, and nobody has to be believed.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
