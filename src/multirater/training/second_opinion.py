@@ -26,8 +26,9 @@ Target = NDArray[np.int64]
 _SIDES = {2: 96, 3: 24}
 _PIXELS = 1500
 _CASES = 100
-_MARGIN = 0.05
-"""Dice by which filters may foresee the raters better than the network agrees with them."""
+_MARGIN = 0.045
+"""Dice by which filters may foresee the raters better than the network agrees with them. Chosen on
+seed 5 of the arena: 16 of 20 failed runs lie below, and 4 of 76 others."""
 
 _SHARE = 0.1
 """Weight from which on a rater is named."""
