@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
@@ -18,6 +17,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from multirater.io.arrays import dataset_from_arrays
+from multirater.io.results.contents import read_curves, read_json, read_rater_table
+from multirater.io.results.layout import TRUST
 from multirater.types import MISSING, Case, Classes, Dataset, Geometry, Image, LabelClass, Source
 
 if TYPE_CHECKING:
@@ -187,9 +188,11 @@ class RaterClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._predictor = Predictor(folder)
         # In double precision an item's probability does not depend on its batch.
         self._predictor.network.double()
-        self.raters_ = pd.read_csv(folder / "raters.csv", index_col="rater")
-        self.trust_ = json.loads((folder / "trust.json").read_text(encoding="utf-8"))
-        self.curves_ = pd.read_csv(folder / "curves.csv", index_col="epoch")
+        known = read_rater_table(folder)
+        assert known is not None  # a run of class labels describes its raters
+        self.raters_ = known
+        self.trust_ = read_json(folder / TRUST)
+        self.curves_ = read_curves(folder).set_index("epoch")
 
     def _describe(self, codes: NDArray[np.int16]) -> None:
         """Settle what is said of all raters, those without labels included."""

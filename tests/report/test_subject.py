@@ -7,7 +7,7 @@ from multirater import read_dataset
 from multirater.errors import InputError
 from multirater.fusion.answer_table import fuse_table
 from multirater.fusion.fused_dataset import fuse_dataset
-from multirater.io.origin import write_origin
+from multirater.io.results.origin import write_origin
 from multirater.report.subject import kind_at, read_subject
 
 

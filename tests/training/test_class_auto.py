@@ -12,7 +12,7 @@ from multirater.training import Predictor, TrainConfig, networks, resume, train
 from multirater.training.class_auto import guesses_of
 from multirater.training.config import settled
 from multirater.training.data import RaterData
-from multirater.training.run import read_run
+from multirater.training.run_folder import read_run
 
 SETTINGS = {"backbone_options": {"hidden": (32,)}, "accelerator": "cpu", "learning_rate": 3e-3}
 CMS = np.stack([hammer_spammer_cm(3, p, seed=s) for s, p in enumerate((0.95, 0.9, 0.1, 0.1))])

@@ -8,7 +8,7 @@ from torch import nn
 from multirater.errors import InputError
 from multirater.training.config import TrainConfig
 from multirater.training.presets import preset
-from multirater.training.run import RunData, build_network
+from multirater.training.run_folder import RunData, build_network
 
 TABLE_7 = {  # learning rate, epochs, batch size, weight of the trace
     "mnist": (1e-4, 60, 2, 0.7),

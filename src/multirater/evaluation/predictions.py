@@ -21,15 +21,19 @@ from numpy.typing import NDArray
 from multirater.errors import Fault, InputError
 from multirater.io import read_dataset, read_image, read_label
 from multirater.io.formats.images import image_shape
-from multirater.io.formats.suffixes import READABLE, suffix_of
-from multirater.io.naming import file_names
+from multirater.io.results.contents import read_case_table, read_rater_table
+from multirater.io.results.layout import (
+    confusion_files,
+    drawn_files,
+    drawn_folder,
+    probability_files,
+    recurrence_files,
+    without_suffix,
+)
 from multirater.types import MISSING, Case, Classes, Dataset, LabelMap, Source
 
 DatasetLike: TypeAlias = Dataset | str | Path
 """A data set, or where to read it."""
-
-RATERS, CONFUSION, RATER_TABLE, CASE_TABLE = "raters", "confusion", "raters.csv", "cases.csv"
-PROBABILITY, RECURRENCES = "probability", "recurrences"
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,13 +131,13 @@ def open_predictions(
     place = _class_positions(predictions.classes, classes)
     drawn = _drawn(predictions, rater, raters, rater_predictions, classes)
     folder = predictions.folder
-    maps = {} if folder is None else _files_by_rater(folder / CONFUSION, raters)
-    soft = {} if folder is None else _files_in(folder / PROBABILITY)
-    recurrences = [] if folder is None else _recurrences(folder / RECURRENCES)
+    maps = {} if folder is None else confusion_files(folder, raters)
+    soft = {} if folder is None else probability_files(folder)
+    recurrences = [] if folder is None else recurrence_files(folder)
     probability = (
         {}
         if folder is None or predictions.kind != "classes"
-        else _read_case_table(folder / CASE_TABLE, classes.names)
+        else _case_probabilities(folder, classes.names)
     )
     cases = {
         case.name: PredictedCase(
@@ -153,8 +157,7 @@ def open_predictions(
         for case in predictions
         if rater in case.labels
     }
-    table = None if folder is None else folder / RATER_TABLE
-    cm = _read_rater_table(table, classes.names) if table is not None and table.is_file() else {}
+    cm = {} if folder is None else _rater_matrices(folder, classes.names)
     return Predictions(cases, cm)
 
 
@@ -216,10 +219,10 @@ def _drawn(
             case.name: {who: _in_order(source, place) for who, source in case.labels.items()}
             for case in given
         }
-    if predictions.folder is None or _holds_own_labels(predictions.folder / RATERS, predictions):
+    if predictions.folder is None or _holds_own_labels(predictions):
         return {}
     place = _class_positions(predictions.classes, classes)
-    files = _files_by_rater(predictions.folder / RATERS, raters)
+    files = drawn_files(predictions.folder, raters)
     return {
         case.name: {
             who: _in_order(_label_source(found[stem], predictions.classes, case), place)
@@ -230,8 +233,10 @@ def _drawn(
     }
 
 
-def _holds_own_labels(folder: Path, predictions: Dataset) -> bool:
+def _holds_own_labels(predictions: Dataset) -> bool:
     """Whether these are the raters of a plain data set, rather than predictions of raters."""
+    assert predictions.folder is not None
+    folder = drawn_folder(predictions.folder)
     sources = (source for case in predictions for source in case.labels.values())
     return any(folder in path.parents for source in sources for path in source.paths)
 
@@ -244,61 +249,24 @@ def _label_source(file: Path, classes: Classes | None, case: Case) -> Source[Lab
 def _stem(case: Case, rater: str) -> str:
     """The name that all files of a case share."""
     paths = case.labels[rater].paths if rater in case.labels else ()
-    return _without_suffix(paths[0]) if paths else ""
+    return without_suffix(paths[0]) if paths else ""
 
 
-def _without_suffix(path: Path) -> str:
-    return path.name[: len(path.name) - len(suffix_of(path))]
-
-
-def _files_by_rater(folder: Path, raters: Sequence[str]) -> dict[str, dict[str, Path]]:
-    """List files by rater and by name without suffix; folders go by the raters' file names."""
-    if not folder.is_dir():
+def _case_probabilities(folder: Path, names: Sequence[str]) -> dict[str, NDArray[np.float64]]:
+    """Return the class probabilities of each case; none without a table that has them."""
+    table = read_case_table(folder)
+    if table is None or not set(names) <= set(table.columns):
         return {}
-    names = {file: rater for rater, file in file_names(raters).items()}
-    return {
-        names.get(entry.name, entry.name): _files_in(entry)
-        for entry in sorted(folder.iterdir())
-        if entry.is_dir()
-    }
+    values = table[list(names)].to_numpy(dtype=np.float64)
+    return dict(zip(table.index.astype(str), values, strict=True))
 
 
-def _files_in(folder: Path) -> dict[str, Path]:
-    """List files by name without suffix; none when there is no such folder."""
-    if not folder.is_dir():
-        return {}
-    return {
-        _without_suffix(file): file
-        for file in sorted(folder.iterdir())
-        if suffix_of(file) in READABLE and not file.name.startswith(".")
-    }
-
-
-def _recurrences(folder: Path) -> list[dict[str, Path]]:
-    """List files after each recurrence, whose folders are numbered from 0."""
-    numbered = [folder / str(number) for number in range(100)]
-    return [_files_in(each) for each in numbered if each.is_dir()]
-
-
-def _read_case_table(path: Path, names: Sequence[str]) -> dict[str, NDArray[np.float64]]:
-    """Read the class probabilities of each case; none without a table that has them."""
-    import pandas as pd
-
-    if not path.is_file():
-        return {}
-    table = pd.read_csv(path, dtype={"case": str}, keep_default_na=False, na_values=[""])
-    if not {"case", *names} <= set(table.columns):
-        return {}
-    return dict(zip(table["case"], table[list(names)].to_numpy(dtype=np.float64), strict=True))
-
-
-def _read_rater_table(path: Path, names: Sequence[str]) -> dict[str, NDArray[np.float64]]:
-    """Read one matrix per rater; a row nobody could estimate is NaN there and uniform here."""
-    import pandas as pd
-
-    table = pd.read_csv(path, dtype={"rater": str}, keep_default_na=False, na_values=[""])
+def _rater_matrices(folder: Path, names: Sequence[str]) -> dict[str, NDArray[np.float64]]:
+    """Return one matrix per rater; a row nobody could estimate is NaN there and uniform here."""
+    table = read_rater_table(folder)
     columns = [f"cm[{true},{observed}]" for true in names for observed in names]
-    if not {"rater", *columns} <= set(table.columns):
+    if table is None or not set(columns) <= set(table.columns):
         return {}
     cm = table[columns].to_numpy(dtype=np.float64).reshape(-1, len(names), len(names))
-    return dict(zip(table["rater"], np.where(np.isnan(cm), 1 / len(names), cm), strict=True))
+    known = np.where(np.isnan(cm), 1 / len(names), cm)
+    return dict(zip(table.index.astype(str), known, strict=True))

@@ -19,7 +19,8 @@ from multirater.fuse.table import COLUMNS, encode_table, long_columns
 from multirater.fusion.folder import FusedDataset, write_settings
 from multirater.io import read_dataset
 from multirater.io.atomic import replacing
-from multirater.io.origin import write_origin
+from multirater.io.results.layout import RATERS
+from multirater.io.results.origin import write_origin
 from multirater.io.tables.manifest import FILE_NAME
 from multirater.io.tables.rater_info import read_rater_info
 from multirater.rater_choice import chosen_names
@@ -58,7 +59,7 @@ def fuse_table(
     Writes `labels.csv` (task, label and the probability of every class), `raters.csv` and
     `fusion.json`.
     """
-    for name in ("labels.csv", "raters.csv"):
+    for name in ("labels.csv", RATERS):
         if (folder / name).exists() and not overwrite:
             raise InputError(
                 Fault(
@@ -79,7 +80,7 @@ def fuse_table(
     )
     labels = result.probability.add_prefix("P(").add_suffix(")")
     labels.insert(0, "label", result.label)
-    for table, name in ((labels, "labels.csv"), (described, "raters.csv")):
+    for table, name in ((labels, "labels.csv"), (described, RATERS)):
         with replacing(folder / name, overwrite=overwrite) as temporary:
             table.to_csv(temporary)
     done = FusedDataset(folder, described, labels, result.findings, choice.method, choice.why)

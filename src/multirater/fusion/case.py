@@ -20,11 +20,10 @@ from multirater.fuse.weighted_vote import weighted_shares
 from multirater.io.formats.images import write_image
 from multirater.io.formats.labels import write_label
 from multirater.io.formats.suffixes import WRITABLE, suffix_of
+from multirater.io.results.layout import label_cell, probability_cell
 from multirater.patterns import encode_patterns
 from multirater.trust import Finding, findings_from_json
 from multirater.types import Case, Classes, Image, LabelMap, Labels
-
-_RASTER = {".png", ".jpg", ".jpeg"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +85,6 @@ class CaseRecord:
 
     case: str
     label: str
-    probability: str
     counts: list[list[list[float]]]
     n_iter: int
     converged: bool
@@ -113,17 +111,14 @@ def fuse_case(case: Case, job: CaseJob) -> CaseRecord:
         fused = _fuse(labels, job) if job.pooled is None else _apply(labels, job, job.pooled)
     name = job.file_names[case.name]
     suffix = _label_suffix(case, labels)
-    label_cell = f"labels/{name}{suffix}"
-    _write(LabelMap(fused.label, labels.geometry), job.folder / label_cell, job.classes, case)
-    probability_cell = ""
+    place = label_cell("fusion", name, suffix)
+    _write(LabelMap(fused.label, labels.geometry), job.folder / place, job.classes, case)
     if job.write_probability:
-        probability_cell = f"probability/{name}{_probability_suffix(suffix)}"
         image = Image(fused.probability, labels.geometry)
-        write_image(image, job.folder / probability_cell, overwrite=True)
+        write_image(image, job.folder / probability_cell(name, suffix), overwrite=True)
     return CaseRecord(
         case.name,
-        label_cell,
-        probability_cell,
+        place,
         fused.counts.tolist(),
         fused.n_iter,
         fused.converged,
@@ -183,12 +178,6 @@ def _label_suffix(case: Case, labels: Labels) -> str:
     if suffix in WRITABLE or suffix == ".dcm":
         return suffix
     return ".png" if labels.array.ndim == 3 else ".nii.gz"
-
-
-def _probability_suffix(suffix: str) -> str:
-    if suffix in _RASTER:
-        return ".tif"
-    return ".nii.gz" if suffix == ".dcm" else suffix
 
 
 def _write(label: LabelMap, path: Path, classes: Classes, case: Case) -> None:

@@ -14,9 +14,9 @@ from multirater.errors import Fault, InputError
 from multirater.fuse.methods import NEEDS_SPACE, method_named
 from multirater.fuse.quality import with_quality
 from multirater.fuse.rater_table import rater_table_of_tasks
-from multirater.fusion.class_tables import write_class_tables
 from multirater.fusion.folder import FusedDataset
 from multirater.fusion.study_quality import quality_of_study
+from multirater.io.results.class_tables import write_class_tables
 from multirater.io.survey import Survey
 from multirater.trust import Finding
 from multirater.types import Case

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,14 +12,10 @@ import pandas as pd
 
 from multirater import __version__
 from multirater.errors import Fault, InputError
-from multirater.io.atomic import replacing
-from multirater.io.tables.dataset_tables import write_dataset_tables
-from multirater.io.tables.manifest import Row
+from multirater.io.results.contents import read_json, write_json
+from multirater.io.results.layout import FUSION
 from multirater.trust import Finding, findings_as_json
-from multirater.types import Classes
 from multirater.words import counted
-
-SETTINGS = "fusion.json"
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +52,7 @@ def prepare(target: Path, settings: Mapping[str, Any], *, resume: bool, overwrit
     """Make sure that nothing is lost: start in an empty folder, go on, or replace a fusion."""
     if not target.exists() or not any(target.iterdir()):
         return
-    if not (target / SETTINGS).is_file():
+    if not (target / FUSION).is_file():
         raise InputError(
             Fault(
                 "exists and is not a fusion, so nothing is written there",
@@ -76,7 +71,7 @@ def prepare(target: Path, settings: Mapping[str, Any], *, resume: bool, overwrit
                 file=str(target),
             )
         )
-    before = json.loads((target / SETTINGS).read_text(encoding="utf-8"))
+    before = read_json(target / FUSION)
     changed = [key for key, value in settings.items() if before.get(key) != value]
     if changed:
         raise InputError(
@@ -93,18 +88,7 @@ def write_settings(
     folder: Path, settings: Mapping[str, Any], findings: Sequence[Finding] | None = None
 ) -> None:
     """Write how a fusion is made and, when it is done, what speaks against it."""
-    content = {**settings, "version": __version__}
+    content: dict[str, Any] = {**settings, "version": __version__}
     if findings is not None:
         content["findings"] = findings_as_json(findings)
-    with replacing(folder / SETTINGS, overwrite=True) as temporary:
-        temporary.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-
-
-def write_tables(
-    target: Path, raters: pd.DataFrame, cases: pd.DataFrame, rows: list[Row], classes: Classes
-) -> None:
-    """Write what a finished folder says: of raters, of cases, as a data set, and its classes."""
-    for frame, name in ((raters, "raters.csv"), (cases, "cases.csv")):
-        with replacing(target / name, overwrite=True) as temporary:
-            frame.to_csv(temporary)
-    write_dataset_tables(target, rows, classes, overwrite=True)
+    write_json(folder / FUSION, content)

@@ -20,7 +20,7 @@ from multirater.fusion.case import CaseFuser
 from multirater.fusion.class_dataset import ClassFuser, by_method, fuse_classes
 from multirater.fusion.folder import FusedDataset, prepare, write_settings
 from multirater.fusion.mask_dataset import fuse_masks, read_progress
-from multirater.io.origin import write_origin
+from multirater.io.results.origin import write_origin
 from multirater.io.survey import survey
 from multirater.progress import say
 from multirater.sanity import say_findings

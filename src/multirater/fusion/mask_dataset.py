@@ -24,10 +24,11 @@ from multirater.fuse.quality import with_quality
 from multirater.fuse.rater_table import rater_table
 from multirater.fuse.result import FusionResult
 from multirater.fusion.case import CaseFuser, CaseJob, CaseRecord, PooledFit, fuse_case
-from multirater.fusion.folder import FusedDataset, write_tables
+from multirater.fusion.folder import FusedDataset
 from multirater.fusion.study_quality import quality_of_study
 from multirater.io.atomic import replacing
 from multirater.io.naming import file_names
+from multirater.io.results.contents import write_dataset_of
 from multirater.io.survey import Survey
 from multirater.io.tables.manifest import Row, cell_of
 from multirater.parallel import map_parallel
@@ -162,7 +163,7 @@ def _finish(
     findings = (*alike, *(each for each in findings if not alike or each.code != FOLLOWS))
     by_name = {record.case: record for record in records}
     rows = [_row(case, by_name.get(case.name), method, target) for case in dataset]
-    write_tables(target, raters, cases, rows, classes)
+    write_dataset_of(target, raters, cases, rows, classes)
     (target / PROGRESS).unlink(missing_ok=True)
     return FusedDataset(target, raters, cases, findings)
 

@@ -16,6 +16,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from multirater import __version__
+from multirater.io.results.layout import ResultKind
 from multirater.report.case_data import CaseEncoder
 from multirater.report.charts import group_chart, interval_bar, line_chart, scatter_chart
 from multirater.report.contents import Contents
@@ -27,7 +28,6 @@ from multirater.report.pair_tables import MOST_SIZES, group_rows, size_rows
 from multirater.report.rater_table import RaterTable, rater_columns
 from multirater.report.raters import Figure
 from multirater.report.step_pictures import step_pictures
-from multirater.report.subject import Kind
 from multirater.report.terms import explained
 from multirater.report.verdicts import verdict_words
 from multirater.words import UNKNOWN, counted, listed, percent
@@ -289,7 +289,7 @@ def _word(thing: str, n: int) -> str:
     return thing if n == 1 else f"{thing}s"
 
 
-def _kinds(kinds: Sequence[Kind]) -> str:
+def _kinds(kinds: Sequence[ResultKind]) -> str:
     """Say what a report is on, such as *a data set and 2 fusions*."""
     said = []
     for kind, n in Counter(kinds).items():

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from multirater.fuse.majority_vote import majority_vote
+from multirater.io.results.contents import read_rater_table
 from multirater.report.subject import Result, Subject
 from multirater.types import Case, LabelMap, Source
 
@@ -101,10 +102,7 @@ def choose_reference(subject: Subject, n_classes: int) -> Reference:
 
 def _table_of(fusion: Result, raters: Sequence[str]) -> pd.DataFrame | None:
     """Read what a fusion says of these raters; None where it does not know them all."""
-    path = fusion.dataset.folder / "raters.csv" if fusion.dataset.folder is not None else None
-    if path is None or not path.is_file():
+    table = None if fusion.dataset.folder is None else read_rater_table(fusion.dataset.folder)
+    if table is None or not set(raters) <= set(table.index):
         return None
-    table = pd.read_csv(path, dtype={"rater": str}, keep_default_na=False, na_values=[""])
-    if "rater" not in table or not set(raters) <= set(table["rater"]):
-        return None
-    return table.set_index("rater").loc[list(raters)]
+    return table.loc[list(raters)]

@@ -16,14 +16,13 @@ import pandas as pd
 from multirater.errors import Fault, InputError
 from multirater.fusion.answer_table import is_answer_table, read_answers, read_fused_answers
 from multirater.io import read_dataset
-from multirater.io.origin import read_origin
-from multirater.io.result_folders import read_json, read_trust
+from multirater.io.results.contents import read_curves, read_json, read_rater_table, read_trust
+from multirater.io.results.layout import CONFIG, FUSION, PREDICTIONS, ResultKind, kind_at
+from multirater.io.results.origin import read_origin
 from multirater.io.tables.manifest import FILE_NAME as MANIFEST
 from multirater.rater_choice import choose_raters
 from multirater.trust import Finding, Trust, findings_from_json
 from multirater.types import Dataset
-
-Kind = Literal["data set", "fusion", "run", "predictions"]
 
 _GENERIC = {"data", "dataset", "predictions", "fused", "run"}
 """Folder names that say nothing without the folder they are in."""
@@ -76,7 +75,7 @@ class Subject:
     """
 
     title: str
-    kinds: tuple[Kind, ...]
+    kinds: tuple[ResultKind, ...]
     dataset: Dataset
     results: tuple[Result, ...] = ()
     runs: tuple[TrainedRun, ...] = ()
@@ -86,7 +85,7 @@ class Subject:
 class _Found:
     """What was found so far at the paths."""
 
-    kinds: list[Kind] = field(default_factory=list)
+    kinds: list[ResultKind] = field(default_factory=list)
     dataset: Dataset | None = None
     place: Path | None = None
     origins: list[tuple[Path, Path | None]] = field(default_factory=list)
@@ -119,19 +118,6 @@ def read_subject(paths: Sequence[str | Path]) -> Subject:
     )
 
 
-def kind_at(path: Path) -> Kind:
-    """Tell what a path holds, without reading it whole."""
-    if (path / "fusion.json").is_file():
-        return "fusion"
-    if (path / "config.json").is_file() and (path / "data.json").is_file():
-        return "run"
-    if (path / MANIFEST).is_file() and (
-        "run" in read_origin(path) or read_dataset(path).raters == ("network",)
-    ):
-        return "predictions"
-    return "data set"
-
-
 def _look_at(path: Path, found: _Found) -> None:
     kind = kind_at(path)
     found.kinds.append(kind)
@@ -156,8 +142,8 @@ def _look_at(path: Path, found: _Found) -> None:
         found.results.append(_predictions(path, origin.get("run")))
     else:
         found.runs.append(_run(path))
-        if (path / "predictions" / MANIFEST).is_file():
-            found.results.append(_predictions(path / "predictions", path))
+        if (path / PREDICTIONS / MANIFEST).is_file():
+            found.results.append(_predictions(path / PREDICTIONS, path))
 
 
 def _dataset_of(found: _Found) -> Dataset:
@@ -188,9 +174,8 @@ def _dataset_of(found: _Found) -> Dataset:
 
 def _raters_behind(results: Iterable[Path]) -> set[str]:
     """Return whose labels results were made of: some may have been left out."""
-    tables = [path / "raters.csv" for path in results]
-    read = [pd.read_csv(table, dtype=str) for table in tables if table.is_file()]
-    return {str(rater) for table in read if "rater" in table for rater in table["rater"]}
+    tables = [read_rater_table(path) for path in results]
+    return {str(rater) for table in tables if table is not None for rater in table.index}
 
 
 def _open(path: Path) -> Dataset:
@@ -198,7 +183,7 @@ def _open(path: Path) -> Dataset:
 
 
 def _fusion(path: Path) -> Result:
-    settings = read_json(path / "fusion.json")
+    settings = read_json(path / FUSION)
     answers = (path / "labels.csv").is_file()
     if not answers and not (path / MANIFEST).is_file():
         raise InputError(
@@ -217,23 +202,17 @@ def _fusion(path: Path) -> Result:
 
 def _predictions(path: Path, run: Path | None) -> Result:
     name = "network"
-    if run is not None and (run / "config.json").is_file():
+    if run is not None and (run / CONFIG).is_file():
         name = _run_name(run)
     return Result(name, "predictions", read_dataset(path))
 
 
 def _run(path: Path) -> TrainedRun:
-    curves = path / "curves.csv"
-    return TrainedRun(
-        _run_name(path),
-        path,
-        pd.read_csv(curves) if curves.is_file() else pd.DataFrame(),
-        read_trust(path),
-    )
+    return TrainedRun(_run_name(path), path, read_curves(path), read_trust(path))
 
 
 def _run_name(run: Path) -> str:
-    return f"network {read_json(run / 'config.json').get('method', run.name)}"
+    return f"network {read_json(run / CONFIG).get('method', run.name)}"
 
 
 def _distinct(items: Sequence[Any]) -> list[Any]:

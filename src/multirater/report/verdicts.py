@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from multirater.io.results.contents import read_rater_table
 from multirater.report.raters import Figure, RaterFacts
 from multirater.report.reference import Reference
 from multirater.report.subject import Subject
@@ -55,11 +56,9 @@ def verdicts_of(
     if len(quality):
         found.append(Verdict(OTHERS, _figures(quality, names)))
     for run in subject.runs:
-        path = run.folder / "raters.csv"
-        if path.is_file():
-            table = pd.read_csv(path, dtype={"rater": str}).set_index("rater")
-            if "quality" in table:
-                found.append(Verdict(f"{run.name} and the others", _figures(table, names)))
+        table = read_rater_table(run.folder)
+        if table is not None and "quality" in table:
+            found.append(Verdict(f"{run.name} and the others", _figures(table, names)))
     return [each for each in found if not np.isnan(each.values).all()]
 
 

@@ -13,15 +13,16 @@ if TYPE_CHECKING:
     from multirater.training.plan import Plan
     from multirater.training.prediction import predict
     from multirater.training.predictor import Predictor
-    from multirater.training.run import Run, read_run, resume, train
+    from multirater.training.run import resume, train
+    from multirater.training.run_folder import Run, read_run
 
 _HOMES = {
     "Plan": "plan",
     "Predictor": "predictor",
-    "Run": "run",
+    "Run": "run_folder",
     "TrainConfig": "config",
     "predict": "prediction",
-    "read_run": "run",
+    "read_run": "run_folder",
     "resume": "run",
     "train": "run",
 }

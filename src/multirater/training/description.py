@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from multirater.fuse.quality import quality_of_answers, quality_of_drawings, with_quality
 from multirater.fuse.rater_table import rater_table
-from multirater.io.atomic import replacing
-from multirater.io.result_folders import write_trust
+from multirater.io.results.contents import read_curves, write_rater_table, write_trust
+from multirater.io.results.layout import fold_folders
 from multirater.patterns import encode_patterns
 from multirater.progress import say, track
 from multirater.training.class_answers import answers_of
@@ -31,7 +31,6 @@ from multirater.training.network_quality import (
     kept_epoch,
     of_folds,
     over_fitting,
-    read_curves,
     sides_of_two,
     with_quality_of_network,
 )
@@ -88,7 +87,7 @@ def describe_run(folder: Path, dataset: Dataset) -> None:
     if not cases:
         say("no trust statement: it compares raters' masks or class labels, and there are none")
         return
-    folds = sorted(folder.glob("fold-*/trust.json"))
+    folds = fold_folders(folder)
     # Together the folds have seen every case.
     unseen = {case.name for case in split_cases(dataset, predictor.config)[1] if not folds}
     if dataset.kind == "classes":
@@ -105,9 +104,8 @@ def describe_run(folder: Path, dataset: Dataset) -> None:
         compared = compare_drawings(patterns, [case.name in unseen for case in cases])
         found = [*opinion.finding(), *sides_of_two(patterns, dataset.raters)]
     evidence = replace(evidence, table=with_quality(evidence.table, quality))
-    with replacing(folder / "raters.csv", overwrite=True) as temporary:
-        evidence.table.to_csv(temporary)
-    found += of_folds([each.parent for each in folds]) or [beside_raters(compared)]
+    write_rater_table(folder, evidence.table)
+    found += of_folds(folds) or [beside_raters(compared)]
     found += [*over_fitting(compared), *kept_epoch(read_curves(folder))]
     trust = with_quality_of_network(trust_of(evidence), found)
     write_trust(folder, trust)

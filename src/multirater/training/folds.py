@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from shutil import rmtree
 
+from multirater.io.results.layout import PREDICTIONS, fold_folder
 from multirater.io.tables.dataset_tables import write_dataset_tables
 from multirater.io.tables.manifest import FILE_NAME as MANIFEST
 from multirater.io.tables.manifest import read_rows
@@ -19,10 +20,8 @@ from multirater.progress import say
 from multirater.training.config import TrainConfig
 from multirater.training.data import split_cases
 from multirater.training.prediction import predict
-from multirater.training.run import Run, fold_folder
+from multirater.training.run_folder import Run
 from multirater.types import Classes, Dataset
-
-PREDICTIONS = "predictions"
 
 
 def train_folds(

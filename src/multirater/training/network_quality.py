@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from multirater.io.result_folders import read_trust
+from multirater.io.results.contents import read_trust
 from multirater.metrics import case_interval, pairwise_scores
 from multirater.trust import Finding, Level, Trust, gravest_first
 from multirater.types import MISSING
@@ -233,12 +233,6 @@ def with_quality_of_network(trust: Trust, findings: Sequence[Finding]) -> Trust:
     """Put how good a network is into a trust statement, and into the sentence it begins with."""
     ranked = gravest_first([*findings, *trust.findings])
     return replace(trust, summary=_summary(ranked), findings=ranked)
-
-
-def read_curves(folder: Path) -> pd.DataFrame:
-    """Read the curves of a run; nothing where there are none."""
-    path = folder / "curves.csv"
-    return pd.read_csv(path) if path.is_file() else pd.DataFrame()
 
 
 def _summary(findings: Sequence[Finding]) -> str:

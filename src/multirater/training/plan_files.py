@@ -13,8 +13,6 @@ from multirater.training.fingerprint import Fingerprint
 from multirater.training.normalisation import Normalisation
 from multirater.training.plan import Plan
 
-FILE_NAME = "plan.json"
-
 
 def write_plan(plan: Plan, path: Path, *, overwrite: bool = False) -> None:
     """Write a plan as JSON."""

@@ -10,7 +10,7 @@ OUT/manifest.csv             OUT is a data set whose only rater is the network
 OUT/origin.json              where the data set and the run are
 
 For class labels, where each case has one class, there are tables instead of maps, in the form of a
-fusion of class labels: see `multirater.fusion.class_tables`. `raters.csv` is that of the run.
+fusion of class labels: see `multirater.io.results.class_tables`. `raters.csv` is that of the run.
 
 Predictions are class indices. Where label files hold other values, the truth is not named in
 OUT/manifest.csv: one classes.csv cannot explain both.
@@ -27,22 +27,29 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
-from multirater.fusion.class_tables import write_class_tables
 from multirater.io.formats.images import write_image
 from multirater.io.formats.labels import write_label
 from multirater.io.formats.suffixes import WRITABLE, suffix_of
 from multirater.io.naming import file_names
-from multirater.io.origin import write_origin
+from multirater.io.results.class_tables import write_class_tables
+from multirater.io.results.contents import read_rater_table
+from multirater.io.results.layout import (
+    NETWORK,
+    confusion_cell,
+    entropy_cell,
+    label_cell,
+    probability_cell,
+    rater_cell,
+    recurrence_cell,
+)
+from multirater.io.results.origin import write_origin
 from multirater.io.tables.dataset_tables import write_dataset_tables
 from multirater.io.tables.manifest import FILE_NAME as MANIFEST_FILE
 from multirater.io.tables.manifest import Row, cell_of
 from multirater.progress import track
 from multirater.training.predictor import Prediction, Predictor
-from multirater.training.run import RunData
+from multirater.training.run_folder import RunData
 from multirater.types import Case, Classes, Dataset, Geometry, Image, LabelMap
-
-RATER = "network"
-"""The rater's name under which predictions appear in their manifest."""
 
 
 def predict(
@@ -119,9 +126,9 @@ def _predict_classes(predictor: Predictor, dataset: Dataset, target: Path, run: 
     found = track(predictor.of_cases(dataset, lambda _: ()), "predicting", len(dataset))
     probability = {each.case.name: each.prediction.probability for each in found}
     target.mkdir(parents=True, exist_ok=True)
-    table = run / "raters.csv"
-    raters = pd.read_csv(table, index_col="rater") if table.is_file() else pd.DataFrame()
-    write_class_tables(target, dataset, predictor.data.as_classes(), RATER, probability, raters)
+    known = read_rater_table(run)
+    raters = pd.DataFrame() if known is None else known
+    write_class_tables(target, dataset, predictor.data.as_classes(), NETWORK, probability, raters)
     write_origin(target, dataset.folder, run=run)
     return target / MANIFEST_FILE
 
@@ -137,24 +144,25 @@ class _Writer:
 
     def write(self, case: Case, name: str, geometry: Geometry, predicted: Prediction) -> Row:
         suffix = _suffix(case, geometry.ndim)
-        maps = ".tif" if suffix == ".png" else suffix
-        self._label(predicted.label, geometry, f"truth/{name}{suffix}")
+        place = label_cell("predictions", name, suffix)
+        self._label(predicted.label, geometry, place)
         if self.probability:
-            self._maps(predicted.probability, geometry, f"probability/{name}{maps}")
-            self._maps(_entropy(predicted.probability)[None], geometry, f"entropy/{name}{maps}")
+            probability = predicted.probability
+            self._maps(probability, geometry, probability_cell(name, suffix))
+            self._maps(_entropy(probability)[None], geometry, entropy_cell(name, suffix))
         folders = file_names(self.data.raters)
         for number, rater in enumerate(self.data.raters):
             if self.raters:
                 drawn = predicted.rater_label(number)
-                self._label(drawn, geometry, f"raters/{folders[rater]}/{name}{suffix}")
+                self._label(drawn, geometry, rater_cell(folders[rater], name, suffix))
             if self.confusion and predicted.confusion is not None:
                 cm = predicted.confusion[number].reshape(-1, *predicted.label.shape)
-                self._maps(cm, geometry, f"confusion/{folders[rater]}/{name}{maps}")
+                self._maps(cm, geometry, confusion_cell(folders[rater], name, suffix))
         return Row(
             case.name,
             cell_of(case.image.paths, self.folder) if case.image else "",
-            RATER,
-            f"truth/{name}{suffix}",
+            NETWORK,
+            place,
             cell_of(case.truth.paths, self.folder) if case.truth and self.names_truth else "",
             case.split,
             patient=case.patient,
@@ -164,9 +172,8 @@ class _Writer:
         image = case.read_image()
         assert image is not None  # or it would not have been predicted
         suffix = _suffix(case, image.geometry.ndim)
-        maps = ".tif" if suffix == ".png" else suffix
         for number, step in enumerate(predictor.recurrences(image)):
-            self._maps(step, image.geometry, f"recurrences/{number}/{name}{maps}")
+            self._maps(step, image.geometry, recurrence_cell(number, name, suffix))
 
     def _label(self, label: NDArray[np.int16], geometry: Geometry, cell: str) -> None:
         write_label(LabelMap(label, geometry), self.folder / cell)

@@ -28,7 +28,7 @@ from multirater.training.data import grid_of
 from multirater.training.paged import in_file, in_memory, let_go
 from multirater.training.plan.room import PROCESS_BYTES
 from multirater.training.resampling import resize_maps
-from multirater.training.run import read_run
+from multirater.training.run_folder import read_run
 from multirater.training.samples import normalise
 from multirater.types import Case, Geometry, Image
 from multirater.words import listed

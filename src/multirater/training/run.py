@@ -1,26 +1,13 @@
-"""Train a network on a data set and keep everything in a run folder.
-
-RUN/config.json      settings
-RUN/plan.json        what was decided for the study, and why
-RUN/data.json        raters, classes, kind of labels, image channels, version (see `RunData`)
-RUN/backbone.pt      the user's own backbone, when there is one
-RUN/checkpoints/     best.ckpt by held-out likelihood, last.ckpt to go on from
-RUN/curves.csv       losses of every epoch
-RUN/tensorboard/     the same for TensorBoard
-RUN/raters.csv       each rater as the network sees them
-RUN/origin.json      where the data set is
-"""
+"""Train a network on a data set and keep everything in a run folder, see `run_folder`."""
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from shutil import rmtree
-from typing import Any
 
 import lightning
 import torch
@@ -28,15 +15,10 @@ from lightning.pytorch.callbacks import Callback, ModelCheckpoint
 from lightning.pytorch.loggers import TensorBoardLogger
 from lightning.pytorch.utilities import rank_zero_only
 
-from multirater import __version__
 from multirater.errors import Fault, InputError
-from multirater.io.atomic import replacing
-from multirater.io.folders import is_folder_layout
-from multirater.io.origin import write_origin
+from multirater.io.results.layout import CHECKPOINTS, CONFIG, CURVES, DATA, PLAN, fold_folder
+from multirater.io.results.origin import write_origin
 from multirater.io.survey import Survey, survey
-from multirater.io.tables.manifest import FILE_NAME as MANIFEST
-from multirater.io.tables.table_check import Kind
-from multirater.nn.ensemble import Ensemble
 from multirater.nn.rater_network import RaterNetwork
 from multirater.progress import say
 from multirater.sanity import say_findings
@@ -45,83 +27,31 @@ from multirater.training.callbacks import BestEpoch, Curves, StopEarly, StopWhen
 from multirater.training.class_balance import balanced_weights
 from multirater.training.config import TrainConfig, planned, read_config, settled, write_config
 from multirater.training.data import RaterData
-from multirater.training.drawn_targets import kind_of
+from multirater.training.description import describe_run
 from multirater.training.em import EndRounds
+from multirater.training.folds import train_folds
 from multirater.training.jury import WeighRaters
 from multirater.training.memory import at_most, is_out_of_memory
 from multirater.training.methods import check_options, training_method
 from multirater.training.module import RaterModule
-from multirater.training.networks import Shape, plain
 from multirater.training.own_backbone import keep_backbone, with_backbone
 from multirater.training.plan import Plan
-from multirater.training.plan_files import FILE_NAME as PLAN
 from multirater.training.plan_files import followed_plan, write_plan
 from multirater.training.planning import common_space, plan_for
 from multirater.training.rehearsal import rehearsed, threads_of
-from multirater.types import Classes, Dataset, LabelClass
-from multirater.words import listed
+from multirater.training.run_folder import (
+    Run,
+    RunData,
+    build_network,
+    plain_network,
+    read_data,
+    require_run,
+    write_data,
+)
+from multirater.types import Dataset
 
-CONFIG, DATA, CHECKPOINTS, CURVES = "config.json", "data.json", "checkpoints", "curves.csv"
 DECODED = "decoded"
 """Decoded cases that memory has no room for, while a run works."""
-
-
-@dataclass(frozen=True)
-class RunData:
-    """What a trained network knows of its data.
-
-    Attributes:
-        raters: names, in the order of confusion matrices.
-        classes: names, in the order of class indices.
-        colours: of the classes.
-        n_channels: of the images, or features of vectors.
-        ndim: axes of the labels' space as the network sees it: 2 or 3, 0 for class labels.
-        space: size of the images that class labels are given for; empty for vectors and drawings.
-        features: names of the features, where vectors come from a table with names.
-        kind: `masks` or `classes`, of the labels.
-        version: of multirater.
-    """
-
-    raters: tuple[str, ...]
-    classes: tuple[str, ...]
-    colours: tuple[str, ...]
-    n_channels: int
-    ndim: int
-    space: tuple[int, ...] = ()
-    kind: Kind = "masks"
-    features: tuple[str, ...] = ()
-    version: str = __version__
-
-    def require_features(self, names: tuple[str, ...]) -> None:
-        """Refuse other features, or the same in another order: they go by their place."""
-        if self.features and names and self.features != names:
-            raise InputError(
-                Fault(
-                    f"features {listed(list(names), most=8)}",
-                    expected=f"as in training {listed(list(self.features), most=8)}, in that order",
-                    fix="put the columns of the table of features into that order",
-                )
-            )
-
-    def as_classes(self) -> Classes:
-        """Return the classes with their colours, as predictions are written: by index."""
-        pairs = zip(self.classes, self.colours, strict=True)
-        return Classes(tuple(LabelClass(name, colour) for name, colour in pairs))
-
-
-@dataclass(frozen=True)
-class Run:
-    """A finished run.
-
-    Attributes:
-        folder: the run folder.
-        best_epoch: the epoch that was kept, counted from 0.
-        best_nll: its held-out likelihood, in nats per label; NaN without held-out cases.
-    """
-
-    folder: Path
-    best_epoch: int
-    best_nll: float
 
 
 def train(
@@ -225,26 +155,18 @@ def _largest(found: Survey, config: TrainConfig) -> tuple[int, ...]:
 def resume(dataset: Dataset, folder: str | Path) -> Run:
     """Go on with a run that was interrupted, from its last finished epoch."""
     target = Path(folder)
-    _require_run(target)
+    require_run(target)
     config = with_backbone(read_config(target / CONFIG), target)
     found = survey(dataset, workers=1)
     is_one = config.folds == 1 or not fold_folder(target, 0).exists()
     return _fit(found, target, config) if is_one else _folds(found, target, config)
 
 
-def fold_folder(target: Path, number: int) -> Path:
-    """Return the folder of a fold, counted from 0."""
-    return target / f"fold-{number + 1}"
-
-
 def _folds(found: Survey, target: Path, config: TrainConfig) -> Run:
     """Train all folds, or those that are left, and describe what they say together."""
-    from multirater.training.description import describe_run
-    from multirater.training.folds import train_folds
-
     prepared = training_method(config.method, found.dataset.kind).prepare(found.dataset)
     described = _describe(found, prepared, config)
-    _write_data(described, target / DATA)
+    write_data(described, target)
 
     def fit(folder: Path, own: TrainConfig) -> Run:
         folder.mkdir(parents=True, exist_ok=True)
@@ -288,7 +210,7 @@ def _fit_within(found: Survey, target: Path, config: TrainConfig) -> Run:
     if (target / DATA).exists():
         _require_same(described, target)
     elif _is_first_process():
-        _write_data(described, target / DATA)
+        write_data(described, target)
     warmup = method.warmup_epochs(config)
     data = RaterData(prepared, config, with_truth=method.with_truth, folder=target / DECODED)
     class_weight = None
@@ -316,12 +238,9 @@ def _fit_within(found: Survey, target: Path, config: TrainConfig) -> Run:
     )
     last = target / CHECKPOINTS / "last.ckpt"
     if method.begin is not None and not last.exists():
-        method.begin(module.network, data, partial(_plain_network, config, described))
+        method.begin(module.network, data, partial(plain_network, config, described))
     trainer.fit(module, data, ckpt_path=str(last) if last.exists() else None)
     if _is_first_process():
-        # Imported here: the description reads the run that this module writes.
-        from multirater.training.description import describe_run
-
         describe_run(target, found.dataset)
     score = best.best_model_score
     epoch = torch.load(target / CHECKPOINTS / "best.ckpt", weights_only=False)["epoch"]
@@ -395,26 +314,9 @@ def _is_first_process() -> bool:
     return int(getattr(rank_zero_only, "rank", 0) or 0) == 0
 
 
-def _require_run(folder: Path) -> None:
-    """Refuse a path without a run, and say what is there instead."""
-    if (folder / CONFIG).is_file():
-        return
-    expected = f"a folder that `multirater train` made, with {CONFIG}"
-    if not folder.exists():
-        fault = Fault("does not exist", fix="check the path")
-    elif folder.is_file() or (folder / MANIFEST).is_file() or is_folder_layout(folder):
-        what = "a file" if folder.is_file() else "a data set"
-        fix = "name a run: multirater predict RUN DATA, or multirater train DATA --resume RUN"
-        fault = Fault(f"is {what}, not a run", expected=expected, fix=fix)
-    else:
-        fix = "name the folder that was given to `multirater train -o`"
-        fault = Fault(f"is a folder without {CONFIG}, not a run", expected=expected, fix=fix)
-    raise InputError(fault.at(file=folder))
-
-
 def _require_same(now: RunData, target: Path) -> None:
     """Refuse to go on with other data: matrices and heads are known by their place."""
-    before = _read_data(target)
+    before = read_data(target)
     before.require_features(now.features)
     for name in ("kind", "raters", "classes", "n_channels", "ndim", "space"):
         was, found = getattr(before, name), getattr(now, name)
@@ -427,48 +329,3 @@ def _require_same(now: RunData, target: Path) -> None:
                     file=str(target),
                 )
             )
-
-
-def _write_data(data: RunData, path: Path) -> None:
-    with replacing(path, overwrite=True) as temporary:
-        temporary.write_text(json.dumps(asdict(data), indent=2) + "\n", encoding="utf-8")
-
-
-def _read_data(folder: Path) -> RunData:
-    stored = json.loads((folder / DATA).read_text(encoding="utf-8"))
-    known: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in stored.items()}
-    return RunData(**known)
-
-
-def read_run(folder: str | Path) -> tuple[TrainConfig, RunData, RaterNetwork]:
-    """Read settings, data description and the best network of a run."""
-    target = Path(folder)
-    _require_run(target)
-    config = with_backbone(read_config(target / CONFIG), target)
-    if config.folds > 1 and fold_folder(target, 0).exists():
-        parts = [read_run(fold_folder(target, number)) for number in range(config.folds)]
-        return config, parts[0][1], Ensemble([part[2] for part in parts]).eval()
-    data = _read_data(target)
-    network = build_network(config, data)
-    checkpoint = target / CHECKPOINTS / "best.ckpt"
-    if not checkpoint.exists():
-        raise InputError(Fault("has no trained network yet", file=str(target)))
-    state = torch.load(checkpoint, map_location="cpu", weights_only=False)["state_dict"]
-    prefix = "network."
-    network.load_state_dict({key.removeprefix(prefix): value for key, value in state.items()})
-    return config, data, network.eval()
-
-
-def build_network(config: TrainConfig, data: RunData) -> RaterNetwork:
-    """Build the network of a run, with fresh weights."""
-    return training_method(config.method, data.kind).build(config, _shape(data))
-
-
-def _plain_network(config: TrainConfig, data: RunData) -> RaterNetwork:
-    """Build a network of the run's form that takes labels for the truth, with fresh weights."""
-    return plain(config, _shape(data))
-
-
-def _shape(data: RunData) -> Shape:
-    kinds = tuple(map(kind_of, data.raters))
-    return Shape(len(data.raters), len(data.classes), data.n_channels, data.ndim, data.space, kinds)

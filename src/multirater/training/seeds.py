@@ -17,8 +17,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from multirater.io.atomic import replacing
-from multirater.io.result_folders import read_trust, write_trust
+from multirater.io.results.contents import read_trust, write_table, write_trust
+from multirater.io.results.layout import CONFIG, SEEDS
 from multirater.metrics import dice_score
 from multirater.progress import say
 from multirater.training.config import TrainConfig, read_config
@@ -27,7 +27,8 @@ from multirater.training.network_quality import with_quality_of_network
 from multirater.training.own_backbone import with_backbone
 from multirater.training.plan import Plan
 from multirater.training.predictor import Predictor
-from multirater.training.run import CONFIG, Run, train
+from multirater.training.run import train
+from multirater.training.run_folder import Run
 from multirater.trust import Finding, Trust
 from multirater.types import Case, Dataset
 from multirater.words import listed, percent
@@ -78,8 +79,7 @@ def _compare(dataset: Dataset, folders: Sequence[Path], settings: TrainConfig) -
     table = pd.DataFrame(
         [_row(settings.seed + n, each) for n, each in enumerate(statements)]
     ).set_index("seed")
-    with replacing(folders[0] / "seeds.csv", overwrite=True) as temporary:
-        table.to_csv(temporary)
+    write_table(folders[0] / SEEDS, table)
     held_out = split_cases(dataset, settings)[1] if settings.folds == 1 else []
     cases = held_out or [case for part in named_splits(dataset) for case in part]
     findings = [_stability(folders, cases, table), *_followed(statements)]

@@ -14,11 +14,11 @@ from multirater.dataset_agreement import agreement
 from multirater.dataset_info import disagreement
 from multirater.evaluation import Evaluation, evaluate
 from multirater.evaluation.consensus import GROUPS
-from multirater.evaluation.predictions import RATER_TABLE
 from multirater.evaluation.recurrences import recurrence_scores
 from multirater.fuse.quality import with_quality
 from multirater.fusion.study_quality import quality_of_study
 from multirater.io.naming import file_names
+from multirater.io.results.layout import RATERS
 from multirater.io.survey import Survey, survey
 from multirater.report.figures.agreement_matrix import draw_agreement
 from multirater.report.figures.case_view import CaseView, view_case
@@ -169,8 +169,8 @@ class _Material:
         folders = {each.name: each.dataset.folder for each in self.subject.results}
         folders |= {each.name: each.folder for each in self.subject.runs}
         for name, folder in folders.items():
-            if folder is not None and (folder / RATER_TABLE).is_file():
-                yield name, read_matrices(folder / RATER_TABLE, f"as seen by {name}")
+            if folder is not None and (folder / RATERS).is_file():
+                yield name, read_matrices(folder / RATERS, f"as seen by {name}")
 
     def _evaluations(self) -> dict[str, Evaluation]:
         """Evaluate all results on the cases that all of them cover: else they do not compare."""

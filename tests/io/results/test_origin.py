@@ -1,7 +1,7 @@
 import pytest
 
 from multirater.errors import InputError
-from multirater.io.origin import FILE_NAME, read_origin, write_origin
+from multirater.io.results.origin import FILE_NAME, read_origin, write_origin
 
 
 def test_results_and_data_can_be_moved_together(tmp_path):

@@ -1,7 +1,8 @@
 import pytest
 
 from multirater.errors import InputError
-from multirater.io.result_folders import TRUST, read_json, read_trust, write_trust
+from multirater.io.results.contents import read_json, read_trust, write_trust
+from multirater.io.results.layout import TRUST
 from multirater.trust import Finding, Trust
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from multirater.fusion.folder import write_tables
+from multirater.io.results.contents import write_dataset_of
 from multirater.io.tables.manifest import Row, cell_of
 from multirater.types import MISSING, Case, Classes, Dataset
 
@@ -63,7 +63,7 @@ def write_class_tables(
         )
         for case in dataset
     ]
-    write_tables(target, raters, cases, rows, classes)
+    write_dataset_of(target, raters, cases, rows, classes)
     return cases
 
 

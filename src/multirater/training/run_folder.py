@@ -1,0 +1,159 @@
+"""A run in its folder: what a trained network knows of its data, and the network itself.
+
+RUN/config.json      settings
+RUN/plan.json        what was decided for the study, and why
+RUN/data.json        raters, classes, kind of labels, image channels, version (see `RunData`)
+RUN/backbone.pt      the user's own backbone, when there is one
+RUN/checkpoints/     best.ckpt by held-out likelihood, last.ckpt to go on from
+RUN/curves.csv       losses of every epoch
+RUN/tensorboard/     the same for TensorBoard
+RUN/raters.csv       each rater as the network sees them
+RUN/trust.json       what speaks for and against trusting it
+RUN/origin.json      where the data set is
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from multirater import __version__
+from multirater.errors import Fault, InputError
+from multirater.io.folders import is_folder_layout
+from multirater.io.results.contents import read_json, write_json
+from multirater.io.results.layout import CHECKPOINTS, CONFIG, DATA, fold_folder
+from multirater.io.tables.manifest import FILE_NAME as MANIFEST
+from multirater.io.tables.table_check import Kind
+from multirater.nn.ensemble import Ensemble
+from multirater.nn.rater_network import RaterNetwork
+from multirater.training.config import TrainConfig, read_config
+from multirater.training.drawn_targets import kind_of
+from multirater.training.methods import training_method
+from multirater.training.networks import Shape, plain
+from multirater.training.own_backbone import with_backbone
+from multirater.types import Classes, LabelClass
+from multirater.words import listed
+
+
+@dataclass(frozen=True)
+class RunData:
+    """What a trained network knows of its data.
+
+    Attributes:
+        raters: names, in the order of confusion matrices.
+        classes: names, in the order of class indices.
+        colours: of the classes.
+        n_channels: of the images, or features of vectors.
+        ndim: axes of the labels' space as the network sees it: 2 or 3, 0 for class labels.
+        space: size of the images that class labels are given for; empty for vectors and drawings.
+        features: names of the features, where vectors come from a table with names.
+        kind: `masks` or `classes`, of the labels.
+        version: of multirater.
+    """
+
+    raters: tuple[str, ...]
+    classes: tuple[str, ...]
+    colours: tuple[str, ...]
+    n_channels: int
+    ndim: int
+    space: tuple[int, ...] = ()
+    kind: Kind = "masks"
+    features: tuple[str, ...] = ()
+    version: str = __version__
+
+    def require_features(self, names: tuple[str, ...]) -> None:
+        """Refuse other features, or the same in another order: they go by their place."""
+        if self.features and names and self.features != names:
+            raise InputError(
+                Fault(
+                    f"features {listed(list(names), most=8)}",
+                    expected=f"as in training {listed(list(self.features), most=8)}, in that order",
+                    fix="put the columns of the table of features into that order",
+                )
+            )
+
+    def as_classes(self) -> Classes:
+        """Return the classes with their colours, as predictions are written: by index."""
+        pairs = zip(self.classes, self.colours, strict=True)
+        return Classes(tuple(LabelClass(name, colour) for name, colour in pairs))
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run.
+
+    Attributes:
+        folder: the run folder.
+        best_epoch: the epoch that was kept, counted from 0.
+        best_nll: its held-out likelihood, in nats per label; NaN without held-out cases.
+    """
+
+    folder: Path
+    best_epoch: int
+    best_nll: float
+
+
+def require_run(folder: Path) -> None:
+    """Refuse a path without a run, and say what is there instead."""
+    if (folder / CONFIG).is_file():
+        return
+    expected = f"a folder that `multirater train` made, with {CONFIG}"
+    if not folder.exists():
+        fault = Fault("does not exist", fix="check the path")
+    elif folder.is_file() or (folder / MANIFEST).is_file() or is_folder_layout(folder):
+        what = "a file" if folder.is_file() else "a data set"
+        fix = "name a run: multirater predict RUN DATA, or multirater train DATA --resume RUN"
+        fault = Fault(f"is {what}, not a run", expected=expected, fix=fix)
+    else:
+        fix = "name the folder that was given to `multirater train -o`"
+        fault = Fault(f"is a folder without {CONFIG}, not a run", expected=expected, fix=fix)
+    raise InputError(fault.at(file=folder))
+
+
+def write_data(data: RunData, folder: Path) -> None:
+    """Write what a network knows of its data."""
+    write_json(folder / DATA, asdict(data))
+
+
+def read_data(folder: Path) -> RunData:
+    """Read what a network knows of its data."""
+    stored = read_json(folder / DATA).items()
+    known: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in stored}
+    return RunData(**known)
+
+
+def read_run(folder: str | Path) -> tuple[TrainConfig, RunData, RaterNetwork]:
+    """Read settings, data description and the best network of a run."""
+    target = Path(folder)
+    require_run(target)
+    config = with_backbone(read_config(target / CONFIG), target)
+    if config.folds > 1 and fold_folder(target, 0).exists():
+        parts = [read_run(fold_folder(target, number)) for number in range(config.folds)]
+        return config, parts[0][1], Ensemble([part[2] for part in parts]).eval()
+    data = read_data(target)
+    network = build_network(config, data)
+    checkpoint = target / CHECKPOINTS / "best.ckpt"
+    if not checkpoint.exists():
+        raise InputError(Fault("has no trained network yet", file=str(target)))
+    state = torch.load(checkpoint, map_location="cpu", weights_only=False)["state_dict"]
+    prefix = "network."
+    network.load_state_dict({key.removeprefix(prefix): value for key, value in state.items()})
+    return config, data, network.eval()
+
+
+def build_network(config: TrainConfig, data: RunData) -> RaterNetwork:
+    """Build the network of a run, with fresh weights."""
+    return training_method(config.method, data.kind).build(config, _shape(data))
+
+
+def plain_network(config: TrainConfig, data: RunData) -> RaterNetwork:
+    """Build a network of the run's form that takes labels for the truth, with fresh weights."""
+    return plain(config, _shape(data))
+
+
+def _shape(data: RunData) -> Shape:
+    kinds = tuple(map(kind_of, data.raters))
+    return Shape(len(data.raters), len(data.classes), data.n_channels, data.ndim, data.space, kinds)
