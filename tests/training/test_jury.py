@@ -9,8 +9,12 @@ from multirater.training.predictor import Predictor
 
 
 @pytest.mark.parametrize(("epochs", "expected"), [(1, 1), (2, 1), (6, 4), (20, 13)])
-def test_two_thirds_of_the_epochs_warm_up(epochs, expected):
-    assert warmup_epochs(TrainConfig(epochs=epochs)) == expected
+def test_two_thirds_of_the_epochs_warm_up(data, epochs, expected):
+    assert warmup_epochs(TrainConfig(epochs=epochs), data) == expected
+
+
+def test_labels_that_settle_cases_do_so_from_the_first_step_on(dense):
+    assert warmup_epochs(TrainConfig(epochs=6), dense) == 0
 
 
 def test_the_truth_has_a_schedule_as_long_as_the_raters():
@@ -25,9 +29,16 @@ def data():
     return simulate_dataset(digits_dataset(n_train=14, n_test=0), supply="one", seed=0)
 
 
-def test_resume_arrives_at_the_same_weights(data, tmp_path, monkeypatch):
+@pytest.fixture(scope="module")
+def dense():
+    return simulate_dataset(digits_dataset(n_train=14, n_test=0), supply="dense", seed=0)
+
+
+@pytest.mark.parametrize("supply", ["data", "dense"])
+def test_resume_arrives_at_the_same_weights(supply, request, tmp_path, monkeypatch):
     from multirater.training.module import RaterModule
 
+    data = request.getfixturevalue(supply)
     config = TrainConfig(method="auto", **SMALL)
     train(data, tmp_path / "whole", config)
     original = RaterModule.training_step
@@ -48,7 +59,7 @@ def test_resume_arrives_at_the_same_weights(data, tmp_path, monkeypatch):
 
 def test_the_epoch_is_chosen_after_the_warm_up(data, tmp_path):
     run = train(data, tmp_path / "run", TrainConfig(method="auto", **SMALL))
-    assert run.best_epoch >= warmup_epochs(TrainConfig(**SMALL))
+    assert run.best_epoch >= warmup_epochs(TrainConfig(**SMALL), data)
     network = read_run(run.folder)[2]
     assert bool(network.is_weighed)
     assert not bool(network.has_ballots)
@@ -63,8 +74,7 @@ def test_one_epoch_and_one_rater_train_and_predict(data, tmp_path):
     assert predicted.confusion.shape == (1, 2, 2, 28, 28)
 
 
-def test_several_labels_settle_a_case_by_ballots(tmp_path):
-    dense = simulate_dataset(digits_dataset(n_train=14, n_test=0), supply="dense", seed=0)
+def test_several_labels_settle_a_case_by_ballots(dense, tmp_path):
     run = train(dense, tmp_path / "run", TrainConfig(method="auto", **SMALL))
     network = read_run(run.folder)[2]
     assert bool(network.has_ballots)
@@ -100,7 +110,7 @@ def test_the_best_epoch_of_the_raters_is_kept(data, tmp_path, monkeypatch):
     monkeypatch.setattr(RaterModule, "validation_step", worse_and_worse)
     config = TrainConfig(method="auto", **{**SMALL, "epochs": 4})
     train(data, tmp_path / "run", config)
-    assert warmup_epochs(config) == 3
+    assert warmup_epochs(config, data) == 3
     key = "backbone.model.0.conv.unit0.conv.weight"
     key = key if key in after else next(k for k in after if k.startswith("backbone"))
     assert torch.equal(after[key], seen[0][key])

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from multirater.nn.losses import drawn_nll, plain_nll
+from multirater.nn.losses import drawn_nll, overlap_loss, plain_nll
 from multirater.nn.rater_network import Labelled, Outputs, RaterLoss, TruthNetwork
 from multirater.nn.raters import pointwise
 from multirater.types import MISSING
@@ -25,6 +25,10 @@ LARGEST_JURY = 12
 
 FEWEST_LABELS = 2
 """Labels of a case from which on they alone can settle it."""
+
+_HEADS_AT_A_TIME = 3
+"""Raters who are learned by a step where labels settle cases: their heads are not needed then, but
+to judge the raters, and many would take most of the time."""
 
 _LEAST_WEIGHT = 1e-3
 
@@ -109,15 +113,25 @@ class JuryNetwork(TruthNetwork):
         """
         assert not isinstance(labelled.raters, Tensor)
         labels, class_weight = labelled.labels, labelled.class_weight
-        log_drawn = self.log_drawn(features, labelled.raters)
-        nll = drawn_nll(log_drawn, labels, class_weight)
+        heads = self._heads(labelled.raters)
+        log_drawn = self.log_drawn(features, [labelled.raters[place] for place in heads])
+        nll = drawn_nll(log_drawn, labels[:, heads], class_weight)
+        overlap = nll.new_zeros(())
         if labelled.with_confusion and bool(self.is_weighed):
             verdict = self.verdict(features.detach(), labels, labelled.raters)[:, None]
-            truth = plain_nll(self.log_truth(features), verdict, class_weight)
+            log_truth = self.log_truth(features)
+            truth = plain_nll(log_truth, verdict, class_weight)
+            overlap = overlap_loss(log_truth, verdict) if labelled.with_overlap else overlap
         else:
             truth = plain_nll(self.log_truth(features.detach()), labels, class_weight)
         counts = _SETTLED_COUNTS if self._is_settled(labelled.raters) else _TRUTH_COUNTS
-        return RaterLoss(nll, nll.new_zeros(()), counts * truth)
+        return RaterLoss(nll, nll.new_zeros(()), counts * truth, counts * overlap)
+
+    def _heads(self, raters: Sequence[int]) -> list[int]:
+        """Return which of the raters present learn by a step: some, where labels settle cases."""
+        if not self.training or not self._is_settled(raters):
+            return list(range(len(raters)))
+        return torch.randperm(len(raters))[:_HEADS_AT_A_TIME].tolist()
 
     @torch.no_grad()
     def verdict(self, features: Tensor, labels: Tensor, raters: Sequence[int]) -> Tensor:

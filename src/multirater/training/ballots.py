@@ -23,7 +23,9 @@ from multirater.training.pixels import Pixels
 from multirater.training.witness import Statement, by_features, by_filters, log_evidence
 from multirater.types import MISSING
 
-_NEARLY_ALL = 0.9
+NEARLY_ALL = 0.9
+"""Share of cases, or of pixels, from which on labels are said to settle a study."""
+
 _LEAST = 1e-4
 
 _SURE, _DRAWS = 1.0, 200
@@ -94,7 +96,7 @@ def choose_ballots(
 
 def has_several_labels(pixels: Pixels) -> bool:
     """Whether nearly all cases have labels enough to settle them."""
-    return bool(((pixels.labels != MISSING).sum(0) >= FEWEST_LABELS).mean() >= _NEARLY_ALL)
+    return bool(((pixels.labels != MISSING).sum(0) >= FEWEST_LABELS).mean() >= NEARLY_ALL)
 
 
 def _by_features(

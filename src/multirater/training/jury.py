@@ -5,8 +5,9 @@ The recipe, all of it:
 1. One network learns to predict *every rater*, each by a head of their own on shared features
    (`multirater.nn.jury`), for two thirds of the epochs asked for. From then on every image has the
    drawing of every rater, given or predicted. The epoch that foresees held-out labels best is kept.
-2. Then, and three times in all while step 3 lasts, raters are weighed
-   (`multirater.training.weighing`), by
+   Where nearly all cases have two labels or more, steps 2 and 3 begin at once instead: labels
+   settle the cases, and fixed filters can say how before anything is learned.
+2. Then, and once more halfway, raters are weighed (`multirater.training.weighing`), by
    a. *evidence of the image*: with U = 1 - H(label | image) / H(label), the share of what there is
       to know about a rater's labels that follows from the image, a weight of
       (U / (1 - U) / H(label)^0.6) to the third power. Random errors lower it; a rater who draws
@@ -23,8 +24,8 @@ The recipe, all of it:
    c. *doubt*: a weight is the mean over what U may be, given its spread over cases. Raters who
       cannot be told apart share alike, whoever happens to be ahead.
 3. For two thirds of the epochs more, with a learning rate that rises and falls anew, the truth
-   head learns the verdict on all images while the heads go on learning, with half the say, or an
-   eighth where labels settle the cases.
+   head learns the verdict on all images while the heads go on learning, with half the say; with an
+   eighth, and three raters at a time, where labels settle the cases.
    a. Where a case has two labels or more, these settle it, by votes, votes by weight, or STAPLE on
       the disputed pixels of all cases (`multirater.training.ballots`): by votes, unless the outcome
       of another follows from the image better by more than a standard error over cases.
@@ -51,7 +52,8 @@ import torch
 from lightning.pytorch.callbacks import Callback
 from torch import Tensor
 
-from multirater.nn.jury import JuryNetwork
+from multirater.nn.jury import FEWEST_LABELS, JuryNetwork
+from multirater.training.ballots import NEARLY_ALL
 from multirater.training.batches import collate
 from multirater.training.config import TrainConfig
 from multirater.training.data import RaterData, SampleDataset
@@ -59,31 +61,36 @@ from multirater.training.filters import responses
 from multirater.training.module import RaterModule
 from multirater.training.pixels import Pixels
 from multirater.training.weighing import Foreseen, foreseen_by_filters, weigh
-from multirater.types import MISSING
+from multirater.types import MISSING, Dataset
 
 AS_GOOD = 0.02
 """Share by which held-out likelihoods of epochs may differ and tell nothing."""
 
-_WEIGHINGS = 3
+_WEIGHINGS = 2
 _CASES, _CASES_PER_RATER = 100, 8
 _PIXELS_PER_CASE = 4096
 _NUMBERS = 2_000_000
 """Most predicted probabilities kept at a time, over raters, pixels and classes."""
 
 
-def warmup_epochs(config: TrainConfig) -> int:
-    """Return for how long raters are learned before any is weighed."""
-    return max(1, round(config.epochs * 2 / 3))
+def warmup_epochs(config: TrainConfig, dataset: Dataset) -> int:
+    """Return for how long raters are learned before any is weighed: step 1."""
+    return 0 if labels_settle(dataset) else _two_thirds(config)
 
 
 def schedule(config: TrainConfig) -> tuple[int, ...]:
-    """Return the epochs of steps 1 and 3, each with a rise and fall of the learning rate.
+    """Return the epochs of two rises and falls of the learning rate, which are steps 1 and 3."""
+    return (_two_thirds(config),) * 2
 
-    Example:
-        >>> schedule(TrainConfig(epochs=6))
-        (4, 4)
-    """
-    return (warmup_epochs(config),) * 2
+
+def _two_thirds(config: TrainConfig) -> int:
+    return max(1, round(config.epochs * 2 / 3))
+
+
+def labels_settle(dataset: Dataset) -> bool:
+    """Whether nearly all cases that have labels have labels enough to settle them."""
+    n_labels = np.array([len(case.labels) for case in dataset if case.labels])
+    return bool(n_labels.size) and bool((n_labels >= FEWEST_LABELS).mean() >= NEARLY_ALL)
 
 
 class WeighRaters(Callback):
@@ -159,8 +166,8 @@ class WeighRaters(Callback):
 
 def _is_time(module: RaterModule) -> bool:
     """Whether raters are weighed before this epoch: first after step 1, and `_WEIGHINGS` times."""
-    epoch, lasts = module.current_epoch - module.warmup_epochs, module.schedule[-1]
-    return epoch >= 0 and epoch % max(1, -(-lasts // _WEIGHINGS)) == 0
+    epoch, lasts = module.current_epoch - module.warmup_epochs, sum(module.schedule)
+    return epoch >= 0 and epoch % max(1, -(-(lasts - module.warmup_epochs) // _WEIGHINGS)) == 0
 
 
 class PixelReader:

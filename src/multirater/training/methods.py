@@ -27,10 +27,11 @@ from multirater.training.em import first_count
 from multirater.training.networks import Build
 from multirater.training.options import NoOptions, checked_options
 from multirater.training.targets import Prepare, as_they_are, fused, on_truth
+from multirater.types import Dataset
 from multirater.words import did_you_mean
 
 
-def _none(_: TrainConfig) -> int:
+def _none(_: TrainConfig, __: Dataset) -> int:
     return 0
 
 
@@ -38,7 +39,7 @@ def _all_at_once(config: TrainConfig) -> tuple[int, ...]:
     return (config.epochs,)
 
 
-def _quarter(config: TrainConfig) -> int:
+def _quarter(config: TrainConfig, _: Dataset) -> int:
     """Drawings are taken as they are until the network is right more often than their noise."""
     return max(config.warmup_epochs, round(config.epochs / 4))
 
@@ -50,7 +51,8 @@ class Method:
     Attributes:
         prepare: turns the data set into the one that is trained on.
         build: makes the network.
-        warmup_epochs: how many of the first epochs take the labels for the truth.
+        warmup_epochs: how many of the first epochs take the labels for the truth, by settings and
+            data.
         schedule: epochs of each rise and fall of the learning rate; together, of the run.
         with_truth: whether training is given the truth.
         warmup_competes: whether an epoch of the warm-up may be the best. A jury's truth is only
@@ -63,7 +65,7 @@ class Method:
 
     prepare: Prepare
     build: Build
-    warmup_epochs: Callable[[TrainConfig], int] = _none
+    warmup_epochs: Callable[[TrainConfig, Dataset], int] = _none
     schedule: Callable[[TrainConfig], tuple[int, ...]] = _all_at_once
     with_truth: bool = False
     warmup_competes: bool = True
@@ -72,12 +74,12 @@ class Method:
     begin: class_auto.Begin | None = None
 
 
-_CM = Method(as_they_are, networks.with_confusion, lambda config: config.warmup_epochs)
+_CM = Method(as_they_are, networks.with_confusion, lambda config, _: config.warmup_epochs)
 
 _BY_RATER: dict[str, Method] = {
     "wdn": Method(as_they_are, networks.of_raters(WeightedDoctorNet)),
     "crowd-layer": Method(as_they_are, networks.of_raters(CrowdLayerNetwork)),
-    "agg-net": Method(as_they_are, networks.of_raters(AggregationNetwork), lambda _: 1),
+    "agg-net": Method(as_they_are, networks.of_raters(AggregationNetwork), lambda _, __: 1),
     "max-mig": Method(as_they_are, networks.of_raters(MaxMigNetwork)),
 }
 """Methods of others that serve drawings and class labels alike."""

@@ -211,7 +211,7 @@ def _fit_within(found: Survey, target: Path, config: TrainConfig) -> Run:
         _require_same(described, target)
     elif _is_first_process():
         write_data(described, target)
-    warmup = method.warmup_epochs(config)
+    warmup, schedule = method.warmup_epochs(config, prepared), method.schedule(config)
     data = RaterData(prepared, config, with_truth=method.with_truth, folder=target / DECODED)
     class_weight = None
     if config.class_weights == "balanced":
@@ -220,7 +220,7 @@ def _fit_within(found: Survey, target: Path, config: TrainConfig) -> Run:
         build_network(config, described),
         config,
         warmup_epochs=warmup,
-        schedule=method.schedule(config),
+        schedule=schedule,
         class_weight=class_weight,
     )
     monitor = "val_nll" if data.held_out_cases else "train_nll"
@@ -233,7 +233,7 @@ def _fit_within(found: Survey, target: Path, config: TrainConfig) -> Run:
         config,
         target,
         callbacks,
-        epochs=sum(method.schedule(config)),
+        epochs=sum(schedule),
         finds_unused=warmup > 0 or config.method == "separate",
     )
     last = target / CHECKPOINTS / "last.ckpt"
