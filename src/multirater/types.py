@@ -24,6 +24,13 @@ T = TypeVar("T")
 DrawingKind: TypeAlias = Literal["positive", "negative"]
 """What a coarse drawing says of its pixels: this is class k, or this is *not* class k."""
 
+ANSWER_COLUMNS = {
+    "case": ("case", "task", "question", "item"),
+    "rater": ("rater", "worker", "annotator"),
+    "label": ("label", "answer"),
+}
+"""The names under which the columns of a long table of labels are known, ours first."""
+
 
 @dataclass(frozen=True)
 class Geometry:

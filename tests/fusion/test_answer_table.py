@@ -1,9 +1,16 @@
+import numpy as np
 import pandas as pd
 import pytest
 
-from multirater import fuse
+import multirater
+from multirater import fuse, read_dataset
 from multirater.errors import InputError
 from multirater.fusion.answer_table import fuse_table, is_answer_table
+from multirater.fusion.fused_dataset import fuse_dataset
+
+
+def labels_of(done):
+    return pd.read_csv(done.folder / "manifest.csv")["label"].tolist()
 
 
 @pytest.fixture
@@ -29,9 +36,12 @@ def test_table_is_told_from_manifest(answers, tmp_path):
 def test_files_hold_the_fusion(answers, tmp_path):
     fuse_table(tmp_path / "answer.csv", tmp_path / "out", method="dawid-skene")
     expected = fuse.dawid_skene(answers)
-    labels = pd.read_csv(tmp_path / "out/labels.csv", index_col="question")
-    assert (labels["label"] == expected.label).all()
-    assert labels["P(yes)"].to_numpy() == pytest.approx(expected.probability["yes"].to_numpy())
+    fused = read_dataset(tmp_path / "out")
+    assert fused.raters == ("dawid-skene",)
+    names = [fused.classes.names[case.read_label("dawid-skene").array] for case in fused]
+    assert names == expected.label.tolist()
+    cases = pd.read_csv(tmp_path / "out/cases.csv", index_col="case")
+    assert cases["yes"].to_numpy() == pytest.approx(expected.probability["yes"].to_numpy())
     raters = pd.read_csv(tmp_path / "out/raters.csv", index_col="rater")
     assert raters.loc["c", "sensitivity"] < 0.1 < raters.loc["a", "sensitivity"]
 
@@ -51,7 +61,7 @@ def test_masks_only_methods_are_refused(answers, tmp_path):
 def test_spaces_are_stripped_and_nameless_answers_refused(tmp_path):
     (tmp_path / "a.csv").write_text("task,worker,label\n1,a,cat\n1,b, cat \n2,a, \n2,b,dog\n")
     done = fuse_table(tmp_path / "a.csv", tmp_path / "out", method="majority-vote")
-    assert done.cases["label"].tolist() == ["cat", "dog"]
+    assert labels_of(done) == ["cat", "dog"]
     (tmp_path / "b.csv").write_text("task,worker,label\n1,a,cat\n1,,dog\n")
     with pytest.raises(InputError, match="first line 3"):
         fuse_table(tmp_path / "b.csv", tmp_path / "out2", method="mean")
@@ -61,8 +71,35 @@ def test_semicolons_are_read_and_a_misspelt_column_is_named(tmp_path):
     (tmp_path / "a.csv").write_text("task;worker;label\n1;a;cat\n1;b;cat\n2;a;dog\n")
     assert is_answer_table(tmp_path / "a.csv")
     done = fuse_table(tmp_path / "a.csv", tmp_path / "out", method="majority-vote")
-    assert done.cases["label"].tolist() == ["cat", "dog"]
+    assert labels_of(done) == ["cat", "dog"]
     (tmp_path / "b.csv").write_text("task,wroker,label\n1,a,cat\n")
     assert is_answer_table(tmp_path / "b.csv")
     with pytest.raises(InputError, match="rater: rater or worker or annotator"):
         fuse_table(tmp_path / "b.csv", tmp_path / "out2", method="mean")
+
+
+def test_the_way_a_table_is_read_does_not_change_what_is_written(tmp_path, rng):
+    """Opened case by case, or at once: the same folder."""
+    truth = rng.integers(0, 3, 40)
+    said = np.where(rng.random((40, 4)) < 0.7, truth[:, None], rng.integers(0, 3, (40, 4)))
+    lines = [f"{i},r{j},{said[i, j]},{truth[i]},train" for i in range(40) for j in range(4)]
+    for name, header in (("tasks", "task,worker,answer"), ("cases", "case,rater,label")):
+        table = "\n".join([f"{header},truth,split", *lines])
+        (tmp_path / f"{name}.csv").write_text(table)
+    at_once = fuse_table(tmp_path / "tasks.csv", tmp_path / "a")
+    opened = fuse_dataset(read_dataset(tmp_path / "cases.csv"), tmp_path / "b")
+    assert at_once.method == opened.method
+    for name in ("manifest.csv", "cases.csv", "raters.csv", "classes.csv"):
+        one, other = (pd.read_csv(done.folder / name) for done in (at_once, opened))
+        pd.testing.assert_frame_equal(one, other, check_like=True, rtol=1e-6)
+    assert at_once.findings == opened.findings
+
+
+def test_every_verb_takes_a_table_of_answers(answers, tmp_path):
+    asked = read_dataset(tmp_path / "answer.csv")
+    assert asked.raters == ("a", "b", "c")
+    assert multirater.info(asked).summary["cases"] == 20
+    assert 0 < multirater.agreement(asked).coefficients["value"].iloc[0] < 1
+    fuse_table(tmp_path / "answer.csv", tmp_path / "out", method="majority-vote")
+    found = multirater.evaluate(tmp_path / "out", reference=tmp_path / "answer.csv")
+    assert len(found.cases) == 20

@@ -12,14 +12,7 @@ from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
 from multirater.fuse.answers import Answers, answers_from_codes
-from multirater.types import MISSING
-
-COLUMNS = {
-    "task": ("task", "question", "item", "case"),
-    "rater": ("rater", "worker", "annotator"),
-    "label": ("label", "answer"),
-}
-"""The names under which the three columns of a long table are known."""
+from multirater.types import ANSWER_COLUMNS, MISSING
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,17 +29,18 @@ def long_columns(frame: pd.DataFrame) -> tuple[str, str, str] | None:
     """Return the columns for task, rater and label; None when the table is not a long one."""
     found = {
         kind: next((name for name in names if name in frame.columns), None)
-        for kind, names in COLUMNS.items()
+        for kind, names in ANSWER_COLUMNS.items()
     }
     if all(found.values()):
-        return found["task"], found["rater"], found["label"]  # type: ignore[return-value]
+        return found["case"], found["rater"], found["label"]  # type: ignore[return-value]
     if found["rater"] is None and found["label"] is None:
         return None
     missing = [kind for kind, name in found.items() if name is None]
+    expected = [f"{kind}: {' or '.join(names)}" for kind, names in ANSWER_COLUMNS.items()]
     raise InputError(
         Fault(
             f"table has columns {', '.join(map(str, frame.columns))}: no {', '.join(missing)}",
-            expected="; ".join(f"{kind}: {' or '.join(names)}" for kind, names in COLUMNS.items()),
+            expected="; ".join(expected),
             fix="rename the columns",
         )
     )
@@ -93,7 +87,7 @@ def encode_table(
 
 def rater_columns(frame: pd.DataFrame) -> list[Hashable]:
     """Return the columns of a wide table that hold a rater's answers: all but the task's name."""
-    return [name for name in frame.columns if name not in COLUMNS["task"]]
+    return [name for name in frame.columns if name not in ANSWER_COLUMNS["case"]]
 
 
 def _melt(frame: pd.DataFrame) -> pd.DataFrame:
@@ -101,7 +95,7 @@ def _melt(frame: pd.DataFrame) -> pd.DataFrame:
 
     Tasks are named by a column for them, else by the index.
     """
-    task = next((name for name in COLUMNS["task"] if name in frame.columns), None)
+    task = next((name for name in ANSWER_COLUMNS["case"] if name in frame.columns), None)
     named = frame if task is None else frame.set_index(task)
     wide = named[rater_columns(named)].rename_axis(index="task", columns="rater")
     stacked = wide.melt(ignore_index=False, value_name="label").reset_index()

@@ -1,9 +1,8 @@
-"""Fuse a table of answers on disk: crowd-sourced class labels without images."""
+"""Fuse a table of answers on disk, of which there may be millions, without opening its cases."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,27 +14,28 @@ from multirater.fuse.choice import choice_for, choice_of
 from multirater.fuse.methods import NEEDS_SPACE, method_named, require_options
 from multirater.fuse.quality import quality_of_class_labels, with_quality
 from multirater.fuse.rater_table import rater_table_of_tasks
-from multirater.fuse.table import COLUMNS, encode_table, long_columns
-from multirater.fusion.folder import FusedDataset, write_settings
-from multirater.io import read_dataset
-from multirater.io.atomic import replacing
-from multirater.io.results.layout import RATERS
+from multirater.fuse.table import encode_table, long_columns
+from multirater.fusion.folder import FusedDataset, prepare, write_settings
+from multirater.io.results.contents import write_dataset_of
 from multirater.io.results.origin import write_origin
-from multirater.io.tables.manifest import FILE_NAME
+from multirater.io.tables.manifest import FILE_NAME, Row
 from multirater.io.tables.rater_info import read_rater_info
 from multirater.rater_choice import chosen_names
-from multirater.types import Classes, Dataset, LabelClass
+from multirater.types import ANSWER_COLUMNS, Classes, LabelClass
+
+_OF_A_CASE = ("truth", "split", "patient")
+"""Columns that go with a case into the manifest of its fusion."""
 
 
 def is_answer_table(path: Path) -> bool:
-    """Whether a file is meant as a table of answers rather than as a manifest of cases."""
+    """Whether a file names tasks, raters and answers, and no images: it need not be opened."""
     if path.suffix.lower() not in (".csv", ".tsv") or path.name == FILE_NAME or not path.is_file():
         return False
     with path.open(encoding="utf-8-sig", errors="replace") as stream:
         first = stream.readline()
     header = {name.strip().lower() for name in first.split(_separator(first))}
-    known = sum(bool(header & set(names)) for names in COLUMNS.values())
-    return "case" not in header and known >= 2
+    known = sum(bool(header & set(names)) for names in ANSWER_COLUMNS.values())
+    return not {"case", "image"} & header and known >= 2
 
 
 def _separator(header: str) -> str:
@@ -54,18 +54,9 @@ def fuse_table(
 ) -> FusedDataset:
     """Fuse a CSV with the columns task, rater and label; of all raters, or of some.
 
-    Without a method one is taken that fits, see `choice_for`.
-
-    Writes `labels.csv` (task, label and the probability of every class), `raters.csv` and
-    `fusion.json`.
+    Without a method one is taken that fits, see `choice_for`. The folder is that of any fusion of
+    class labels: `manifest.csv`, `cases.csv`, `classes.csv`, `raters.csv` and `fusion.json`.
     """
-    for name in ("labels.csv", RATERS):
-        if (folder / name).exists() and not overwrite:
-            raise InputError(
-                Fault(
-                    "already exists", fix="choose another folder or --overwrite", file=str(folder)
-                )
-            )
     if method is not None:
         _require_method(method, options or {})
     frame = _of_raters(_read(path), path, raters, exclude)
@@ -73,21 +64,33 @@ def fuse_table(
     n_answers = int(np.median(np.diff(encoded.answers.matrix.indptr)))
     choice = choice_of(method, options, choice_for(False, n_answers, len(encoded.raters)))
     _require_method(choice.method, choice.options)
+    settings = {"method": choice.method, "options": dict(choice.options), "why": choice.why}
+    prepare(folder, settings, resume=False, overwrite=overwrite)
     result = method_named(choice.method)(frame, **choice.options)
     described = with_quality(
         rater_table_of_tasks(result.counts, result.raters, result.classes),
         quality_of_class_labels(encoded.answers, encoded.raters),
     )
-    labels = result.probability.add_prefix("P(").add_suffix(")")
-    labels.insert(0, "label", result.label)
-    for table, name in ((labels, "labels.csv"), (described, RATERS)):
-        with replacing(folder / name, overwrite=overwrite) as temporary:
-            table.to_csv(temporary)
-    done = FusedDataset(folder, described, labels, result.findings, choice.method, choice.why)
-    settings = {"method": choice.method, "options": dict(choice.options), "why": choice.why}
-    write_settings(folder, settings, done.findings)
+    cases = result.probability.rename_axis(index="case", columns=None)
+    classes = Classes(tuple(LabelClass(str(name)) for name in result.classes))
+    write_dataset_of(folder, described, cases, _rows(frame, result.label, choice.method), classes)
+    write_settings(folder, settings, result.findings)
     write_origin(folder, path)
-    return done
+    return FusedDataset(folder, described, cases, result.findings, choice.method, choice.why)
+
+
+def _rows(frame: pd.DataFrame, label: pd.Series[Any], method: str) -> list[Row]:
+    """Return the manifest of the fused answers, with what the table says of each case."""
+    said = [name for name in _OF_A_CASE if name in frame.columns]
+    by_case = frame.groupby(str(label.index.name), sort=False)
+    of_case = by_case[said].first().reindex(label.index)
+    # Missing cells turn whole numbers into floats; they are whole again as texts.
+    texts = of_case.convert_dtypes().astype("string").fillna("")
+    known = {name: texts[name].tolist() for name in said}
+    return [
+        Row(str(case), rater=method, label=str(name), **dict(zip(known, cells, strict=True)))
+        for case, name, *cells in zip(label.index, label, *known.values(), strict=True)
+    ]
 
 
 def _of_raters(
@@ -108,29 +111,6 @@ def _require_method(method: str, options: Mapping[str, Any]) -> None:
     require_options(method, options)
     if method in NEEDS_SPACE:
         raise InputError(Fault(f"{method} needs masks", expected="another method"))
-
-
-def read_fused_answers(folder: Path, method: str) -> Dataset:
-    """Open what `fuse_table` wrote as a data set whose only rater is the method."""
-    table = pd.read_csv(folder / "labels.csv", dtype=str, keep_default_na=False)
-    classes = [str(name)[2:-1] for name in table.columns[2:]]  # the columns P(class)
-    frame = table.iloc[:, :2].set_axis(["case", "label"], axis=1).assign(rater=method)
-    known = Classes(tuple(LabelClass(name) for name in classes))
-    return replace(read_dataset(frame, classes=known), folder=folder)
-
-
-def read_answers(path: Path) -> Dataset:
-    """Open a table of answers as a data set of class labels without images.
-
-    Args:
-        path: CSV with columns for task, rater and label.
-    """
-    frame = _read(path)
-    columns = long_columns(frame)
-    assert columns is not None
-    return read_dataset(
-        frame[list(columns)].set_axis(["case", "rater", "label"], axis=1), root=path.parent
-    )
 
 
 def _read(path: Path) -> pd.DataFrame:

@@ -14,7 +14,6 @@ from typing import Any, Literal
 import pandas as pd
 
 from multirater.errors import Fault, InputError
-from multirater.fusion.answer_table import is_answer_table, read_answers, read_fused_answers
 from multirater.io import read_dataset
 from multirater.io.results.contents import read_curves, read_json, read_rater_table, read_trust
 from multirater.io.results.layout import CONFIG, FUSION, PREDICTIONS, ResultKind, kind_at
@@ -132,7 +131,7 @@ def _look_at(path: Path, found: _Found) -> None:
                 )
             )
         found.place = path
-        found.dataset = _open(path)
+        found.dataset = read_dataset(path)
         return
     origin = read_origin(path)
     found.origins.append((path, origin.get("data")))
@@ -150,7 +149,7 @@ def _dataset_of(found: _Found) -> Dataset:
     """Open the data set that the results came from; predictions alone are cases of their own."""
     for _, place in found.origins:
         if place is not None and place.exists():
-            dataset = _open(place)
+            dataset = read_dataset(place)
             named = {case.name for result in found.results for case in result.dataset}
             kept = tuple(case for case in dataset if case.name in named or not named)
             made_of = _raters_behind(path for path, _ in found.origins)
@@ -178,14 +177,9 @@ def _raters_behind(results: Iterable[Path]) -> set[str]:
     return {str(rater) for table in tables if table is not None for rater in table.index}
 
 
-def _open(path: Path) -> Dataset:
-    return read_answers(path) if is_answer_table(path) else read_dataset(path)
-
-
 def _fusion(path: Path) -> Result:
     settings = read_json(path / FUSION)
-    answers = (path / "labels.csv").is_file()
-    if not answers and not (path / MANIFEST).is_file():
+    if not (path / MANIFEST).is_file():
         raise InputError(
             Fault("was not finished", fix="go on with multirater fuse --resume", file=str(path))
         )
@@ -196,8 +190,7 @@ def _fusion(path: Path) -> Result:
     findings = findings_from_json(settings.get("findings"))
     # Fusions of version 0.1 that were made before findings had a form hold sentences.
     findings += tuple(Finding("caution", str(note)) for note in settings.get("notes", ()))
-    dataset = read_fused_answers(path, name) if answers else read_dataset(path)
-    return Result(named, "fusion", dataset, findings)
+    return Result(named, "fusion", read_dataset(path), findings)
 
 
 def _predictions(path: Path, run: Path | None) -> Result:

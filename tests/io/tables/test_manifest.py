@@ -134,8 +134,11 @@ def test_all_misspelt_columns_are_named(path):
 
 
 @pytest.mark.parametrize("header", ["task,worker,label", "question,rater,answer"])
-def test_a_table_of_answers_is_recognised_under_its_own_names(path, header):
-    fault = fault_of(path, header)
-    assert f"has columns {header.replace(',', ', ')}: no case" in fault.found
-    assert "`multirater fuse` and `multirater report` take" in fault.fix
-    assert f"rename '{header.split(',')[0]}' to 'case'" in fault.fix
+def test_a_table_of_answers_is_read_under_its_own_names(path, header):
+    path.write_text(f"{header}\n1,anna,cat\n")
+    assert read_rows(path, []) == [Row("1", rater="anna", label="cat")]
+
+
+def test_our_name_of_a_column_comes_before_others(path):
+    path.write_text("item,case,rater,label,answer\n7,p1,anna,cat,meow\n")
+    assert read_rows(path, []) == [Row("p1", rater="anna", label="cat")]

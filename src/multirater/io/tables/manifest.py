@@ -5,7 +5,8 @@ Columns: `case`, `image`, `rater`, `label`, and optionally `truth`, `split` and 
 from coarse drawings (`positive`, `negative`); a rater may give one case a mask and a drawing of
 each kind. `undrawn` is the value of a drawing's file that means *nothing drawn here*. Several image
 files of a case (modalities) are separated by `;`. For data sets of class labels, `label` and
-`truth` hold a class name instead of a path. A case without label is unlabelled. `simulated`, also
+`truth` hold a class name instead of a path; tables of answers may name their columns `task`,
+`worker` and `answer`. A case without label is unlabelled. `simulated`, also
 optional, holds what a simulator drew to make the label, as JSON.
 """
 
@@ -22,19 +23,13 @@ from typing import get_args
 from multirater.errors import Fault, InputError
 from multirater.io.atomic import replacing
 from multirater.io.tables.csv_table import read_table, require_distinct
-from multirater.types import DrawingKind
+from multirater.types import ANSWER_COLUMNS, DrawingKind
 
 FILE_NAME = "manifest.csv"
 IMAGE_SEPARATOR = ";"
-_TASKS = ("task", "question", "item")
-_ANSWERS = ("answer",)
-"""Columns of tables of answers, which are no manifests; other functions take them."""
-
-ALIASES = {"worker": "rater", "annotator": "rater"}
-"""Other names of columns that are understood on the way in."""
-
-_PATIENT, _GROUP = "patient", "group"
-"""What `group` stands for where there is no column `patient`."""
+_PATIENT = "patient"
+_NAMES = {**ANSWER_COLUMNS, _PATIENT: (_PATIENT, "group")}
+"""Columns that go by several names on the way in; the first that is there counts."""
 
 MASK = "mask"
 DRAWING_KINDS: tuple[DrawingKind, ...] = get_args(DrawingKind)
@@ -113,9 +108,7 @@ def known_columns(names: Sequence[str], where: str) -> list[str]:
     Raises:
         InputError: a column is missing, misspelt, or there twice.
     """
-    header = [ALIASES.get(name, name) for name in names]
-    if _PATIENT not in header:
-        header = [_PATIENT if name == _GROUP else name for name in header]
+    header = canonical(names)
     require_distinct(header, where)
     unlabelled = "image" in header and not {"rater", "label"} & set(header)
     needed = ["case"] if unlabelled else ["case", "rater", "label"]
@@ -124,6 +117,21 @@ def known_columns(names: Sequence[str], where: str) -> list[str]:
     if missing or misspelt:
         raise InputError(_column_fault(names, missing, misspelt).at(file=where))
     return header
+
+
+def canonical(names: Sequence[str]) -> list[str]:
+    """Return the columns under our names, others as they are.
+
+    Example:
+        >>> canonical(["task", "worker", "answer", "seconds"])
+        ['case', 'rater', 'label', 'seconds']
+    """
+    ours: dict[str, str] = {}
+    for column, known in _NAMES.items():
+        there = next((name for name in known if name in names), column)
+        # Two names of the rater are a fault; of the case, say, an item's number may stand beside.
+        ours |= dict.fromkeys(known if column == "rater" else (there,), column)
+    return [ours.get(name, name) for name in names]
 
 
 def _misspelt(header: Sequence[str]) -> dict[str, str]:
@@ -138,7 +146,8 @@ def _misspelt(header: Sequence[str]) -> dict[str, str]:
 
 
 def _column_fault(names: Sequence[str], missing: Sequence[str], misspelt: dict[str, str]) -> Fault:
-    unknown = [name for name in names if name and ALIASES.get(name, name) not in COLUMNS]
+    known = zip(names, canonical(names), strict=True)
+    unknown = [name for name, column in known if name and column not in COLUMNS]
     found = f"has columns {', '.join(names)}"
     if missing:
         found += f": no {', '.join(missing)}"
@@ -148,14 +157,6 @@ def _column_fault(names: Sequence[str], missing: Sequence[str], misspelt: dict[s
 
 
 def _column_fix(unknown: Sequence[str], missing: Sequence[str], misspelt: dict[str, str]) -> str:
-    tasks = [name for name in unknown if name in _TASKS]
-    answers = [name for name in unknown if name in _ANSWERS]
-    if tasks and "case" in missing and "rater" not in missing and (answers or missing == ["case"]):
-        renamed = [f"{tasks[0]!r} to 'case'", *(f"{name!r} to 'label'" for name in answers)]
-        return (
-            "`multirater fuse` and `multirater report` take such a table of answers as it is; "
-            f"for other commands rename {' and '.join(renamed)}"
-        )
     if not misspelt and len(unknown) == len(missing) == 1:
         misspelt = {unknown[0]: missing[0]}
     if misspelt:
