@@ -157,3 +157,13 @@ def test_gravest_findings_come_first():
     order = ["problem", "caution", "good"]
     positions = [order.index(each.level) for each in trust.findings]
     assert positions == sorted(positions)
+
+
+def test_one_rater_against_vote_and_image_is_a_problem():
+    far = {"votes": 20 * np.array([[905.0, 40.0], [30.0, 87.0]]), "weights": (0.9, 0.05, 0.05)}
+    problem = trust_of(of_three(**far, borne_out=("b", "c")))
+    assert "against the vote of the others" in texts(problem, "problem")
+    for changes in ({"borne_out": ("a",)}, {"borne_out": ()}):
+        assert "rests on one rater, a" in texts(trust_of(of_three(**far, **changes)), "caution")
+    near = of_three(weights=(0.9, 0.05, 0.05), borne_out=("b",))
+    assert "rests on one rater, a" in texts(trust_of(near), "caution")

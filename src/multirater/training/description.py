@@ -102,7 +102,9 @@ def describe_run(folder: Path, dataset: Dataset) -> None:
         # The network is one more rater of every case, and the only other where there is one label.
         quality = quality_of_drawings(patterns, dataset.raters, len(predictor.data.classes))
         compared = compare_drawings(patterns, [case.name in unseen for case in cases])
-        found = [*opinion.finding(), *sides_of_two(patterns, dataset.raters)]
+        said = opinion.finding()
+        evidence = replace(evidence, borne_out=tuple(r for each in said for r in each.raters))
+        found = [*said, *sides_of_two(patterns, dataset.raters)]
     evidence = replace(evidence, table=with_quality(evidence.table, quality))
     write_rater_table(folder, evidence.table)
     found += of_folds(folds) or [beside_raters(compared)]
