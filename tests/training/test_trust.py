@@ -3,6 +3,7 @@ import json
 import numpy as np
 
 from multirater.fuse.rater_table import rater_table
+from multirater.io.results.contents import write_trust
 from multirater.training.trust import Evidence, trust_of
 
 CLASSES = ("background", "lesion")
@@ -143,7 +144,7 @@ def test_difference_from_the_vote_is_measured_and_placed():
 
 def test_the_statement_is_written_as_json(tmp_path):
     trust = trust_of(evidence())
-    trust.write(tmp_path / "trust.json")
+    write_trust(tmp_path, trust)
     stored = json.loads((tmp_path / "trust.json").read_text())
     assert stored["summary"] == trust.summary
     assert stored["findings"][0]["level"] == "good"
