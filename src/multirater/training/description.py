@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial, reduce
 from pathlib import Path
 from typing import TypeAlias
 
@@ -98,7 +99,7 @@ def describe_run(folder: Path, dataset: Dataset) -> None:
         found: list[Finding] = []
     else:
         opinion = SecondOpinion(dataset.raters, len(predictor.data.classes))
-        evidence, patterns = _evidence(predictor, cases, dataset.raters, opinion)
+        evidence, patterns = _evidence(predictor, cases, dataset.raters, opinion, unseen)
         # The network is one more rater of every case, and the only other where there is one label.
         quality = quality_of_drawings(patterns, dataset.raters, len(predictor.data.classes))
         compared = compare_drawings(patterns, [case.name in unseen for case in cases])
@@ -126,12 +127,17 @@ def _compared_answers(
 
 
 def _evidence(
-    predictor: Predictor, cases: list[Case], raters: tuple[str, ...], opinion: SecondOpinion
+    predictor: Predictor,
+    cases: list[Case],
+    raters: tuple[str, ...],
+    opinion: SecondOpinion,
+    unseen: set[str],
 ) -> tuple[Evidence, list[Patterns]]:
     """Look at drawings, pixel by pixel; return the patterns of each case, too."""
     # Cases that the same raters labelled go through the network together.
     cases.sort(key=lambda case: tuple(case.labels))
-    found = predictor.of_cases(cases, lambda case: _asked(predictor, case))
+    near = partial(_to_look_at, unseen=unseen)
+    found = predictor.of_cases(cases, lambda case: _asked(predictor, case), near)
     looks, patterns = [], []
     for each in track(found, "describing raters", len(cases)):
         drawn = {rater: each.case.read_label(rater).array for rater in each.case.labels}
@@ -156,6 +162,17 @@ def _evidence(
         weights=predictor.network.followed,
     )
     return evidence, patterns
+
+
+def _to_look_at(case: Case, unseen: set[str]) -> NDArray[np.bool_]:
+    """Return the pixels of a large image near which the network is asked.
+
+    All of a case held out, on which the network is judged; else where anybody drew an object. Far
+    from it all say background, and the drawings of a volume often take a hundredth of it.
+    """
+    labels = (case.read_label(rater).array > 0 for rater in case.labels)
+    drawn = reduce(np.logical_or, labels)
+    return np.ones_like(drawn) if case.name in unseen else drawn
 
 
 def _asked(predictor: Predictor, case: Case) -> Sequence[int]:

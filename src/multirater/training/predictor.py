@@ -27,7 +27,7 @@ from multirater.training.budget import GB, amount, usual_budget
 from multirater.training.data import grid_of
 from multirater.training.paged import in_file, in_memory, let_go
 from multirater.training.plan.room import PROCESS_BYTES
-from multirater.training.resampling import resize_maps
+from multirater.training.resampling import resize_labels, resize_maps
 from multirater.training.run_folder import read_run
 from multirater.training.samples import normalise
 from multirater.types import Case, Geometry, Image
@@ -101,6 +101,7 @@ class _Request:
     image: NDArray[np.float32]
     raters: tuple[int, ...]
     space: tuple[int, ...]
+    near: NDArray[np.bool_] | None
 
     @property
     def kind(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -170,7 +171,10 @@ class Predictor:
         return np.asarray(steps / steps.sum(1, keepdims=True))
 
     def of_cases(
-        self, cases: Iterable[Case], raters: Callable[[Case], Sequence[int]]
+        self,
+        cases: Iterable[Case],
+        raters: Callable[[Case], Sequence[int]],
+        near: Callable[[Case], NDArray[np.bool_]] | None = None,
     ) -> Iterator[PredictedCase]:
         """Predict for cases, in their order.
 
@@ -180,16 +184,23 @@ class Predictor:
         Args:
             cases: with images, which are read when their turn comes.
             raters: positions of the raters whose confusion matrices are wanted for a case.
+            near: pixels of a case, (*space): where a large image is cut into windows, those
+                without any of them are taken for background unseen. All are seen when not given.
         """
-        requests = map(partial(self._request, raters=raters), cases)
+        requests = map(partial(self._request, raters=raters, near=near), cases)
         for (shape, wanted), alike in groupby(requests, key=lambda request: request.kind):
             while batch := list(islice(alike, self._batch_size(shape[1:], len(wanted)))):
-                found = self._predictions([request.image for request in batch], wanted)
+                found = self._predictions([each.image for each in batch], wanted, batch[0].near)
                 for request, prediction in zip(batch, found, strict=True):
                     own = self._on_own_grid(prediction, request.space)
                     yield PredictedCase(request.case, request.geometry, own)
 
-    def _request(self, case: Case, raters: Callable[[Case], Sequence[int]]) -> _Request:
+    def _request(
+        self,
+        case: Case,
+        raters: Callable[[Case], Sequence[int]],
+        near: Callable[[Case], NDArray[np.bool_]] | None,
+    ) -> _Request:
         image = case.read_image()
         if image is None:
             raise InputError(Fault("has no image", case=case.name))
@@ -199,7 +210,11 @@ class Predictor:
             raise error.at(case=case.name) from None
         is_large = 4 * image.array.size > self.memory * _SHARE_OF_MAPS
         prepared = self.grid.prepared(image, in_file if is_large else in_memory)
-        return _Request(case, image.geometry, prepared, tuple(raters(case)), image.space)
+        wanted, space = tuple(raters(case)), prepared.shape[1:]
+        pixels = None
+        if near is not None and not wanted and self._batch_size(space, 0) == 1:
+            pixels = resize_labels(near(case)[None].astype(np.int16), space)[0] > 0
+        return _Request(case, image.geometry, prepared, wanted, image.space, pixels)
 
     def _prepared(self, image: NDArray[np.generic]) -> NDArray[np.float32]:
         """Return an array, of which no spacing is known, as the network sees it."""
@@ -232,15 +247,18 @@ class Predictor:
             )
 
     def _predictions(
-        self, images: Sequence[NDArray[np.float32]], raters: tuple[int, ...]
+        self,
+        images: Sequence[NDArray[np.float32]],
+        raters: tuple[int, ...],
+        near: NDArray[np.bool_] | None = None,
     ) -> list[Prediction]:
-        """Run the network on images of one size."""
+        """Run the network on images of one size, or on windows of one that hold pixels `near`."""
         network: _Images = _Channels(self.network, raters, self.confidence)
         if self.mirrored:
             network = _Mirrored(network, self.mirrored)
         if len(images) == 1 and (parts := self._parts(images[0].shape[1:], len(raters))):
-            return [self._in_parts(network, images[0], parts)]
-        output = self._run(network, np.stack(images))
+            return [self._in_parts(network, images[0], parts, near)]
+        output = self._run(network, np.stack(images), near)
         return [self._unpack(each, len(raters)) for each in output]
 
     def _on_own_grid(self, prediction: Prediction, space: tuple[int, ...]) -> Prediction:
@@ -266,13 +284,18 @@ class Predictor:
         ]
 
     def _in_parts(
-        self, network: _Images, image: NDArray[np.float32], parts: Sequence[_Part]
+        self,
+        network: _Images,
+        image: NDArray[np.float32],
+        parts: Sequence[_Part],
+        near: NDArray[np.bool_] | None,
     ) -> Prediction:
         """Predict rows of an image, with some beyond them; keep what is said in a file."""
         n_raters = len(network.raters)
         kept: list[NDArray[np.float32] | None] = []
         for part in track(parts, "parts of a large image", len(parts)):
-            output = self._run(network, image[None, :, part.first : part.last])[0]
+            seen = None if near is None else near[part.first : part.last]
+            output = self._run(network, image[None, :, part.first : part.last], seen)[0]
             rows = slice(part.start - part.first, part.end - part.first)
             found = self._unpack(output[:, rows], n_raters)
             maps = (found.probability, found.drawn, found.confusion)
@@ -300,7 +323,12 @@ class Predictor:
             )
         return list(range(2, 2 + self.data.ndim))
 
-    def _run(self, network: _Images, images: NDArray[np.float32]) -> NDArray[np.float32]:
+    def _run(
+        self,
+        network: _Images,
+        images: NDArray[np.float32],
+        near: NDArray[np.bool_] | None = None,
+    ) -> NDArray[np.float32]:
         """Run a network that gives channels on images (B, channels, *space)."""
         batch = torch.from_numpy(images).to(next(self.network.parameters()).dtype)
         with torch.inference_mode():
@@ -309,7 +337,7 @@ class Predictor:
             elif self.config.view == "slices":
                 output = self._sliced(network, batch)
             else:
-                output = self._windowed(network, batch)
+                output = self._windowed(network, batch, near)
         return np.asarray(output.numpy())
 
     def _sliced(self, network: _Images, volumes: Tensor) -> Tensor:
@@ -320,7 +348,9 @@ class Predictor:
         output = torch.cat([self._windowed(network, part) for part in parts])
         return output.reshape(len(volumes), -1, *output.shape[1:]).transpose(1, 2)
 
-    def _windowed(self, network: _Images, images: Tensor) -> Tensor:
+    def _windowed(
+        self, network: _Images, images: Tensor, near: NDArray[np.bool_] | None = None
+    ) -> Tensor:
         """Run the network over (B, channels, *space) in windows, within bounded memory."""
         from monai.inferers import sliding_window_inference
 
@@ -328,11 +358,13 @@ class Predictor:
         window = self._window(space)
         if all(size <= part for size, part in zip(space, window, strict=True)):
             return network(images)  # type: ignore[no-any-return]
+        pixels = None if near is None else torch.from_numpy(near)[None, None].to(images.dtype)
         return sliding_window_inference(  # type: ignore[no-any-return]
             images,
             window,
             sw_batch_size=self._batch_size(window, len(network.raters)),
-            predictor=network,
+            predictor=network if near is None else _Near(network, len(self.data.classes)),
+            **({} if pixels is None else {"condition": pixels}),
             overlap=self.overlap,
             mode="gaussian",
         )
@@ -396,6 +428,23 @@ class _Channels(_Images):
         if found.cm is not None:
             parts.append(found.cm.flatten(1, 3))
         return torch.cat(parts, dim=1)
+
+
+class _Near(nn.Module):
+    """Looks at windows that hold certain pixels; the others are background."""
+
+    def __init__(self, inner: _Images, n_classes: int) -> None:
+        super().__init__()
+        self.inner = inner
+        self.n_classes = n_classes
+
+    def forward(self, image: Tensor, condition: Tensor) -> Tensor:
+        found = image.new_zeros(len(image), self.n_classes, *image.shape[2:])
+        found[:, 0] = 1.0
+        is_near = condition.flatten(1).any(1)
+        if is_near.any():
+            found[is_near] = self.inner(image[is_near])
+        return found
 
 
 class _Mirrored(_Images):
