@@ -27,14 +27,13 @@ FEWEST_LABELS = 2
 """Labels of a case from which on they alone can settle it."""
 
 _HEADS_AT_A_TIME = 3
-"""Raters who are learned by a step where labels settle cases: their heads are not needed then, but
-to judge the raters, and many would take most of the time."""
+"""Raters who are learned by a step where the truth leads: many would take most of the time."""
 
 _LEAST_WEIGHT = 1e-3
 
 _TRUTH_COUNTS, _SETTLED_COUNTS = 2.0, 8.0
 """How much the truth's loss counts beside that of the raters: by a verdict that rests on their
-heads, which have to go on learning, and by labels that settle a case alone."""
+heads, or while features are learned from all raters, and by labels that settle a case alone."""
 
 
 class JuryNetwork(TruthNetwork):
@@ -57,7 +56,7 @@ class JuryNetwork(TruthNetwork):
     disputed: Tensor
     ballots: Tensor
     prior: Tensor
-    is_weighed: Tensor
+    n_weighed: Tensor
     has_ballots: Tensor
 
     def __init__(
@@ -74,8 +73,13 @@ class JuryNetwork(TruthNetwork):
         self.register_buffer("disputed", torch.eye(n_classes).repeat(n_raters, 1, 1))
         self.register_buffer("ballots", torch.eye(n_classes).repeat(n_raters, 1, 1))
         self.register_buffer("prior", torch.zeros(n_classes))
-        self.register_buffer("is_weighed", torch.tensor(False))
+        self.register_buffer("n_weighed", torch.tensor(0))
         self.register_buffer("has_ballots", torch.tensor(False))
+
+    @property
+    def is_weighed(self) -> bool:
+        """Whether raters have been weighed."""
+        return int(self.n_weighed) > 0
 
     @property
     def knows_raters(self) -> bool:
@@ -117,19 +121,19 @@ class JuryNetwork(TruthNetwork):
         log_drawn = self.log_drawn(features, [labelled.raters[place] for place in heads])
         nll = drawn_nll(log_drawn, labels[:, heads], class_weight)
         overlap = nll.new_zeros(())
-        if labelled.with_confusion and bool(self.is_weighed):
+        if labelled.with_confusion and self.is_weighed:
             verdict = self.verdict(features.detach(), labels, labelled.raters)[:, None]
             log_truth = self.log_truth(features)
             truth = plain_nll(log_truth, verdict, class_weight)
             overlap = overlap_loss(log_truth, verdict) if labelled.with_overlap else overlap
         else:
             truth = plain_nll(self.log_truth(features.detach()), labels, class_weight)
-        counts = _SETTLED_COUNTS if self._is_settled(labelled.raters) else _TRUTH_COUNTS
+        counts = _SETTLED_COUNTS if self._truth_leads(labelled.raters) else _TRUTH_COUNTS
         return RaterLoss(nll, nll.new_zeros(()), counts * truth, counts * overlap)
 
     def _heads(self, raters: Sequence[int]) -> list[int]:
-        """Return which of the raters present learn by a step: some, where labels settle cases."""
-        if not self.training or not self._is_settled(raters):
+        """Return which of the raters present learn by a step: some, where the truth leads."""
+        if not self.training or not self._truth_leads(raters):
             return list(range(len(raters)))
         return torch.randperm(len(raters))[:_HEADS_AT_A_TIME].tolist()
 
@@ -145,6 +149,10 @@ class JuryNetwork(TruthNetwork):
         if self._is_settled(raters):
             return self._by_ballots(labels, raters)
         return self._by_jury(features, labels, raters)
+
+    def _truth_leads(self, raters: Sequence[int]) -> bool:
+        """Whether heads matter little: labels settle the case, and raters were weighed anew."""
+        return self._is_settled(raters) and int(self.n_weighed) > 1
 
     def _is_settled(self, raters: Sequence[int]) -> bool:
         return bool(self.has_ballots) and len(raters) >= FEWEST_LABELS
@@ -207,7 +215,7 @@ class JuryNetwork(TruthNetwork):
             ballots: what a label counts for each class, (R, class, label), and the classes
                 without any label, (class,), where labels alone settle a case.
         """
-        if not bool(self.is_weighed):
+        if not self.is_weighed:
             with torch.no_grad():
                 mixed = torch.einsum("r,rlf->lf", weight, self.deviation)
                 head = self.common_head
@@ -224,7 +232,7 @@ class JuryNetwork(TruthNetwork):
             self.ballots.copy_(ballots[0])
             self.prior.copy_(ballots[1])
         self.has_ballots.fill_(ballots is not None)
-        self.is_weighed.fill_(True)
+        self.n_weighed += 1
 
     def outputs(self, image: Tensor, raters: Sequence[int] = ()) -> Outputs:
         """Predict truth, raters, and confusion matrices.

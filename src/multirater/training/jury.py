@@ -24,8 +24,9 @@ The recipe, all of it:
    c. *doubt*: a weight is the mean over what U may be, given its spread over cases. Raters who
       cannot be told apart share alike, whoever happens to be ahead.
 3. For two thirds of the epochs more, with a learning rate that rises and falls anew, the truth
-   head learns the verdict on all images while the heads go on learning, with half the say; with an
-   eighth, and three raters at a time, where labels settle the cases.
+   head learns the verdict on all images while the heads go on learning, with half the say. Where
+   labels settle the cases that holds for the first two thirds; then heads have an eighth of the
+   say, three raters at a time.
    a. Where a case has two labels or more, these settle it, by votes, votes by weight, or STAPLE on
       the disputed pixels of all cases (`multirater.training.ballots`): by votes, unless the outcome
       of another follows from the image better by more than a standard error over cases.

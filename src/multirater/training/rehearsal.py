@@ -141,9 +141,9 @@ class _Step:
     def __init__(self, stage: _Stage, config: TrainConfig, data: RaterData) -> None:
         network = stage.build(config)
         # Raters are weighed later in training, and such a step takes more.
-        weighed = getattr(network, "is_weighed", None)
+        weighed = getattr(network, "n_weighed", None)
         if weighed is not None:
-            weighed.fill_(True)
+            weighed.fill_(1)
         self.module = RaterModule(network, config)
         self.optimizer = torch.optim.Adam(network.parameters())
         n_samples = min(config.batch_size, len(data.training))
