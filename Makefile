@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: setup demo test lint clean
+.PHONY: setup demo test lint fuzz clean
 
 setup: $(STAMP)
 
@@ -25,6 +25,9 @@ lint: setup
 
 test: lint
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+
+fuzz: setup
+	MULTIRATER_FUZZ=500 $(BIN)/python -m pytest tests/fuzz
 
 clean:
 	rm -rf $(VENV) demo out

@@ -2,6 +2,10 @@ import math
 import operator
 import os
 import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import pytest
 
@@ -29,3 +33,49 @@ def test_an_error_reaches_the_caller(workers):
 def test_a_process_that_dies_is_explained():
     with pytest.raises(InputError, match="memory"):
         list(map_parallel(signal.raise_signal, [signal.SIGKILL] * 5, label="", workers=2))
+
+
+SLEEPING = """
+import sys, time
+from functools import partial
+from pathlib import Path
+sys.path.insert(0, {folder!r})
+from sleeper import sleep
+from multirater.parallel import map_parallel
+if __name__ == "__main__":
+    list(map_parallel(sleep, range(8), label="", workers=2))
+"""
+
+SLEEPER = """
+import os, time
+from pathlib import Path
+def sleep(number):
+    Path({folder!r}, f"{{os.getpid()}}.pid").touch()
+    time.sleep(60)
+"""
+
+
+def _lives(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are looked up in /proc")
+def test_workers_end_with_their_parent(tmp_path):
+    (tmp_path / "sleeper.py").write_text(SLEEPER.format(folder=str(tmp_path)))
+    (tmp_path / "go.py").write_text(SLEEPING.format(folder=str(tmp_path)))
+    with subprocess.Popen([sys.executable, str(tmp_path / "go.py")]) as parent:
+        for _ in range(1200):
+            if len(list(tmp_path.glob("*.pid"))) == 2:
+                break
+            time.sleep(0.1)
+        parent.kill()
+    pids = [int(path.stem) for path in tmp_path.glob("*.pid")]
+    assert len(pids) == 2
+    for _ in range(300):
+        if not any(map(_lives, pids)):
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"{pids} outlived their parent")

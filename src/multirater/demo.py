@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from shutil import rmtree
 from typing import Any
 
 import pandas as pd
@@ -12,6 +11,7 @@ import pandas as pd
 from multirater.errors import Fault, InputError
 from multirater.fusion.fused_dataset import fuse_dataset
 from multirater.io import read_dataset, write_dataset
+from multirater.io.own_files import files_of_others, remove_own_files, write_own_files
 from multirater.metrics import case_interval, dice_score
 from multirater.progress import say
 from multirater.report import write_report
@@ -54,6 +54,7 @@ def run_demo(
     yield table, "Networks against the truth, on images they have not seen"
     say(f"{3 + len(FUSIONS) + len(NETWORKS)}. writing a page to look at")
     write_report([folder / "data", *_results(folder)], folder / PAGE, seed=seed)
+    write_own_files(folder)
 
 
 def _results(folder: Path) -> list[Path]:
@@ -124,6 +125,16 @@ def _start_afresh(folder: Path) -> None:
             raise InputError(
                 Fault("exists and is not a demo", fix="choose another folder", file=str(folder))
             )
-        rmtree(folder)
+        others = files_of_others(folder)
+        if others:
+            raise InputError(
+                Fault(
+                    f"holds more than a finished demo ({', '.join(others[:3])}), so it is not "
+                    "replaced",
+                    fix="choose another folder, or remove this one",
+                    file=str(folder),
+                )
+            )
+        remove_own_files(folder)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / _MARKER).touch()

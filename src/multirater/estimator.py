@@ -185,7 +185,7 @@ class RaterClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         }
         config = TrainConfig(**{**given, **(self.settings or {})})
         train(dataset, folder, config)
-        self._predictor = Predictor(folder)
+        self._predictor = Predictor(folder, trust_code=True)  # the backbone that was given
         # In double precision an item's probability does not depend on its batch.
         self._predictor.network.double()
         known = read_rater_table(folder)

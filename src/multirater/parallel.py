@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.connection import wait
+from threading import Thread
 from typing import TypeVar
 
 from multirater.errors import Fault, InputError
@@ -52,7 +55,9 @@ def _in_processes(function: Callable[[T], R], items: Sequence[T], workers: int) 
     # Forking a process that has started threads can deadlock; a fork server cannot.
     context = multiprocessing.get_context("forkserver")
     chunk = max(1, min(16, len(items) // (workers * 8)))
-    with ProcessPoolExecutor(max_workers=workers, mp_context=context) as pool:
+    with ProcessPoolExecutor(
+        max_workers=workers, mp_context=context, initializer=_end_with_parent
+    ) as pool:
         try:
             yield from pool.map(function, items, chunksize=chunk)
         except BrokenProcessPool:
@@ -65,6 +70,19 @@ def _in_processes(function: Callable[[T], R], items: Sequence[T], workers: int) 
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+
+
+def _end_with_parent() -> None:
+    """Let this process end when the one that started it does, even if that was killed."""
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
+
+    def watch() -> None:
+        wait([parent.sentinel])
+        os._exit(1)
+
+    Thread(target=watch, daemon=True).start()
 
 
 def _on_dask(function: Callable[[T], R], items: Sequence[T], scheduler: str) -> Iterator[R]:

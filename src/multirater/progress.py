@@ -10,6 +10,8 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
+from multirater.terminal import harmless
+
 T = TypeVar("T")
 
 _SECONDS_BETWEEN_LINES = 5.0
@@ -25,7 +27,7 @@ def show_progress(shown: bool) -> None:
 def say(message: str) -> None:
     """Tell the user what happens now, on standard error, unless progress is off."""
     if _shown:
-        print(message, file=sys.stderr, flush=True)
+        print(harmless(message), file=sys.stderr, flush=True)
 
 
 def track(items: Iterable[T], label: str, total: int) -> Iterator[T]:

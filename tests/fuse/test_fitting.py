@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from multirater import fuse
+from multirater.errors import InputError
 from multirater.fuse.fitting import is_map
 
 pytestmark = pytest.mark.filterwarnings("ignore::multirater.errors.MultiraterWarning")
@@ -96,3 +97,9 @@ def test_what_is_a_map():
     assert not is_map(0.3)
     assert not is_map([0.2, 0.8])
     assert not is_map(np.array([0.2, 0.8]))
+
+
+@pytest.mark.parametrize("prior", [np.nan, np.inf, -0.1, [np.nan, 0.5], [np.inf, -np.inf]])
+def test_a_prior_that_is_no_probability_is_refused(prior):
+    with pytest.raises(InputError, match="prior"):
+        fuse.staple(np.array([[[0, 1]], [[0, 1]], [[1, 1]]]), prior=prior)

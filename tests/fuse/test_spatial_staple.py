@@ -274,3 +274,11 @@ def test_ties_are_counted_and_go_to_the_lower_class():
 def test_settings_that_make_no_sense(options, message):
     with pytest.raises(InputError, match=message):
         fuse.spatial_staple(np.zeros((2, 5, 5), dtype=int), **options)
+
+
+@pytest.mark.parametrize(
+    "options", [{"window": np.inf}, {"window": np.nan}, {"prior_weight": np.inf}]
+)
+def test_windows_and_weights_that_are_not_finite_are_refused(options):
+    with pytest.raises(InputError, match=next(iter(options))):
+        fuse.spatial_staple(np.zeros((2, 4, 4), dtype=int), 2, **options)

@@ -21,6 +21,8 @@ from multirater.io import (
     write_image,
     write_label,
 )
+from multirater.io.new_folder import part_of
+from multirater.io.own_files import FILE_NAME
 from multirater.io.survey import survey
 from multirater.samples import digits_dataset
 from multirater.types import Geometry, Image, LabelMap
@@ -105,8 +107,10 @@ def test_an_interrupted_run_goes_on_without_doing_anything_twice(digits, tmp_pat
     monkeypatch.setattr(mask_dataset, "fuse_case", interrupted)
     with pytest.raises(KeyboardInterrupt):
         fuse_dataset(digits, tmp_path / "out", method="staple")
-    assert not (tmp_path / "out" / "manifest.csv").exists()
-    with (tmp_path / "out" / PROGRESS).open("a") as stream:
+    assert not (tmp_path / "out").exists()
+    part = part_of(tmp_path / "out")
+    (part / "labels/.0123456789ab.part.png").touch()  # as a killed process leaves it
+    with (part / PROGRESS).open("a") as stream:
         stream.write('{"case": "half a li')
     again: list[str] = []
     monkeypatch.setattr(
@@ -119,8 +123,9 @@ def test_an_interrupted_run_goes_on_without_doing_anything_twice(digits, tmp_pat
     monkeypatch.undo()
     whole = fuse_dataset(digits, tmp_path / "whole", method="staple")
     pd.testing.assert_frame_equal(resumed.raters, whole.raters)
+    assert resumed.folder == tmp_path / "out"
     assert not (tmp_path / "out" / PROGRESS).exists()
-    assert not list((tmp_path / "out").rglob(".*"))
+    assert [path.name for path in tmp_path.rglob(".*")] == [FILE_NAME] * 2
 
 
 def test_resuming_with_other_settings_is_refused(digits, tmp_path):
@@ -137,6 +142,47 @@ def test_nothing_is_overwritten_unless_told(digits, tmp_path):
     assert (tmp_path / "out" / "raters.csv").read_bytes() == before
     fuse_dataset(digits, tmp_path / "out", method="staple", overwrite=True)
     assert json.loads((tmp_path / "out" / "fusion.json").read_text())["method"] == "staple"
+
+
+def test_notes_beside_a_fusion_are_not_lost(digits, tmp_path):
+    fuse_dataset(digits, tmp_path / "out", method="mean")
+    (tmp_path / "out/notes.txt").write_text("mine")
+    with pytest.raises(InputError, match=r"notes\.txt"):
+        fuse_dataset(digits, tmp_path / "out", method="staple", overwrite=True)
+    assert (tmp_path / "out/notes.txt").read_text() == "mine"
+    assert read_dataset(tmp_path / "out").raters == ("mean",)
+
+
+def test_a_fusion_does_not_replace_what_it_reads(digits, tmp_path):
+    fuse_dataset(digits, tmp_path / "out", method="mean")
+    with pytest.raises(InputError, match="holds what is read"):
+        fuse_dataset(
+            read_dataset(tmp_path / "out"), tmp_path / "out", method="mean", overwrite=True
+        )
+    assert len(read_dataset(tmp_path / "out")) == len(digits)
+
+
+def test_an_old_fusion_stays_when_the_new_one_is_refused(digits, tmp_path):
+    fuse_dataset(digits, tmp_path / "out", method="mean")
+    write_dataset(digits, tmp_path / "study")
+    (tmp_path / "study/raters/good/train-0002.png").write_bytes(b"not a picture")
+    with pytest.raises(InputError, match="cannot be read"):
+        fuse_dataset(
+            read_dataset(tmp_path / "study"), tmp_path / "out", method="staple", overwrite=True
+        )
+    assert read_dataset(tmp_path / "out").raters == ("mean",)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "study"]
+
+
+def test_a_second_fusion_into_the_same_folder_is_told(digits, tmp_path, monkeypatch):
+    def with_another(case, job):
+        with pytest.raises(InputError, match="another process writes here"):
+            fuse_dataset(digits, tmp_path / "out", method="mean")
+        return fuse_case(case, job)
+
+    monkeypatch.setattr(mask_dataset, "fuse_case", with_another)
+    fuse_dataset(digits, tmp_path / "out", method="staple")
+    assert read_dataset(tmp_path / "out").raters == ("staple",)
 
 
 def test_a_folder_of_something_else_is_never_touched(digits, tmp_path):
@@ -339,3 +385,39 @@ def test_raters_are_compared_with_the_label_that_a_vote_decides(digits, tmp_path
         hits += (case.read_label("over").array[true] == 1).sum()
         total += true.sum()
     assert done.raters.loc["over", "sensitivity"] == pytest.approx(hits / total)
+
+
+@pytest.mark.parametrize("pooled", [False, True])
+def test_labels_that_change_while_a_fusion_is_stopped_are_noticed(
+    digits, tmp_path, monkeypatch, pooled
+):
+    write_dataset(digits, tmp_path / "study")
+    fused: list[str] = []
+
+    def interrupted(case, job):
+        if len(fused) == 5:
+            raise KeyboardInterrupt
+        fused.append(case.name)
+        return fuse_case(case, job)
+
+    monkeypatch.setattr(mask_dataset, "fuse_case", interrupted)
+    options = {"method": "staple", "pooled": pooled}
+    with pytest.raises(KeyboardInterrupt):
+        fuse_dataset(read_dataset(tmp_path / "study"), tmp_path / "out", **options)
+    monkeypatch.undo()
+    name = fused[0] if not pooled else [case.name for case in digits][-1]
+    label = read_dataset(tmp_path / "study")[name].read_label("good")
+    moved = replace(label, array=np.roll(label.array, 1, axis=0))  # as many pixels of each class
+    path = read_dataset(tmp_path / "study")[name].labels["good"].paths[0]
+    write_label(moved, path, overwrite=True)
+    with pytest.raises(InputError, match="have changed since"):
+        fuse_dataset(read_dataset(tmp_path / "study"), tmp_path / "out", resume=True, **options)
+    done = fuse_dataset(read_dataset(tmp_path / "study"), tmp_path / "out", **options)
+    assert len(done.cases) == len(digits)
+
+
+def test_nothing_is_made_of_labels_that_say_nothing(tmp_path):
+    data = dataset_from_arrays(np.full((3, 2, 8, 8), -1), images=np.zeros((3, 8, 8), np.uint8))
+    with pytest.raises(InputError, match=r"no pixel of any case is labelled|no case has a label"):
+        fuse_dataset(data, tmp_path / "out", method="mean")
+    assert not list(tmp_path.iterdir())

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from multirater.errors import Fault, InputError
-from multirater.io.new_folder import new_folder
+from multirater.io import new_folder as module
+from multirater.io.new_folder import new_folder, part_of
+from multirater.io.own_files import FILE_NAME, write_own_files
 
 
 def contents(folder):
@@ -15,7 +17,7 @@ def contents(folder):
     return {
         path.relative_to(folder).as_posix(): path.read_text()
         for path in folder.rglob("*")
-        if path.is_file()
+        if path.is_file() and path.name != FILE_NAME
     }
 
 
@@ -38,6 +40,7 @@ def old(tmp_path):
     target = tmp_path / "data"
     target.mkdir()
     write(target, "old")
+    write_own_files(target)
     return target
 
 
@@ -87,10 +90,15 @@ def test_a_data_set_is_replaced_when_asked(old):
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("notes.txt", "holds more than a data set"), ("manifest.csv", "is not a data set")],
+    [
+        ("notes.txt", "holds more than this program wrote"),
+        ("images/b.png", "holds more than this program wrote"),
+        (".git", "holds more than this program wrote"),
+        (FILE_NAME, "was not written by this program"),
+    ],
 )
-def test_what_is_no_data_set_of_ours_is_never_replaced(old, name, message):
-    if name == "manifest.csv":
+def test_what_this_program_did_not_write_is_never_replaced(old, name, message):
+    if name == FILE_NAME:
         (old / name).unlink()
     else:
         (old / name).write_text("mine")
@@ -126,6 +134,7 @@ def test_a_full_disk_is_told_and_leaves_the_old(old):
 
 @pytest.mark.parametrize("failing", [1, 2])
 def test_a_move_that_fails_brings_the_old_back(old, monkeypatch, failing):
+    monkeypatch.setattr(module, "_exchange", lambda *_: False)  # a system that cannot
     moves, replace = [], Path.replace
 
     def fail(self, target):
@@ -160,3 +169,85 @@ def test_a_link_to_a_data_set_is_replaced_and_what_it_pointed_to_stays(old):
         write(temporary)
     assert contents(old) == {name.removeprefix("data/"): text for name, text in OLD.items()}
     assert (link / "manifest.csv").read_text() == "new"
+
+
+def write_while_notes_appear(target, **options):
+    with new_folder(target, **options) as part:
+        write(part)
+        target.mkdir(exist_ok=True)
+        (target / "notes.txt").write_text("mine")
+
+
+def test_a_folder_that_appears_meanwhile_is_not_replaced(tmp_path):
+    with pytest.raises(InputError, match="already exists"):
+        write_while_notes_appear(tmp_path / "data")
+    assert contents(tmp_path) == {"data/notes.txt": "mine"}
+
+
+def test_notes_that_appear_meanwhile_are_not_lost(old):
+    with pytest.raises(InputError, match=r"notes\.txt"):
+        write_while_notes_appear(old, overwrite=True)
+    assert contents(old.parent) == {**OLD, "data/notes.txt": "mine"}
+
+
+def test_what_is_read_is_not_replaced(old):
+    inputs = [old / "images"]
+    with (
+        pytest.raises(InputError, match="holds what is read"),
+        new_folder(old, overwrite=True, inputs=inputs),
+    ):
+        raise AssertionError("the block must not run")
+    assert contents(old.parent) == OLD
+
+
+def test_a_second_writer_is_told(tmp_path):
+    with new_folder(tmp_path / "data") as part:
+        write(part)
+        with (
+            pytest.raises(InputError, match=f"another process writes here .process {os.getpid()}"),
+            new_folder(tmp_path / "data"),
+        ):
+            raise AssertionError("the block must not run")
+    assert contents(tmp_path) == NEW
+
+
+def test_left_overs_of_a_killed_process_are_removed_or_taken_up(tmp_path):
+    part = part_of(tmp_path / "data")
+    part.mkdir()
+    (part / "half").write_text("half")
+    with new_folder(tmp_path / "data", resume=True) as again:
+        assert (again / "half").read_text() == "half"
+    assert contents(tmp_path) == {"data/half": "half"}
+    part.mkdir()
+    (part / "half").write_text("half")
+    with new_folder(tmp_path / "data", overwrite=True) as again:
+        write(again)
+    assert contents(tmp_path) == NEW
+
+
+def test_what_is_worth_going_on_with_is_kept(tmp_path):
+    for kept in (True, False):
+        with (
+            pytest.raises(KeyboardInterrupt),
+            new_folder(tmp_path / "data", keep=lambda _, kept=kept: kept),
+        ):
+            raise KeyboardInterrupt
+        assert part_of(tmp_path / "data").exists() is kept
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_only_what_is_listed_is_removed(old, monkeypatch, at_once):
+    """Something that appears in the last moment, after the last look, stays on the disk."""
+    if not at_once:
+        monkeypatch.setattr(module, "_exchange", lambda *_: False)
+    remove = module.remove_own_files
+
+    def late(folder):
+        (folder / "late.txt").write_text("mine")
+        remove(folder)
+
+    monkeypatch.setattr(module, "remove_own_files", late)
+    with new_folder(old, overwrite=True) as part:
+        write(part)
+    assert contents(old.parent) == {**NEW, ".data.part/late.txt": "mine"}

@@ -298,11 +298,11 @@ def test_nothing_is_overwritten_unasked(tmp_path):
     assert_same(read_dataset(tmp_path / "out"), made(3))
 
 
-def test_a_data_set_may_replace_itself(tmp_path):
+def test_a_data_set_does_not_replace_itself(tmp_path):
     write_dataset(made(), tmp_path / "out")
-    write_dataset(read_dataset(tmp_path / "out"), tmp_path / "out", suffix=".tif", overwrite=True)
+    with pytest.raises(InputError, match="holds what is read"):
+        write_dataset(read_dataset(tmp_path / "out"), tmp_path / "out", overwrite=True)
     assert_same(read_dataset(tmp_path / "out"), made())
-    assert not list(tmp_path.rglob("*.png"))
 
 
 def broken():

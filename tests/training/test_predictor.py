@@ -1,5 +1,8 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
+import torch
 
 from multirater.errors import InputError
 from multirater.io import dataset_from_arrays
@@ -7,6 +10,8 @@ from multirater.samples import digits_dataset
 from multirater.simulate import simulate_dataset
 from multirater.training import Predictor, TrainConfig, train
 from multirater.training import predictor as module
+from multirater.training.posterior import fuse_by_network
+from multirater.types import Image, Source
 
 SMALL = {"channels": (4, 8), "n_features": 4, "epochs": 1, "batch_size": 4, "accelerator": "cpu"}
 
@@ -114,3 +119,29 @@ def test_slices_of_volumes_go_through_together(tmp_path_factory, monkeypatch, pi
     assert np.allclose(
         first.prediction.probability[:, 2], alone.truth[0].detach().numpy(), atol=1e-5
     )
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e30])
+def test_a_pixel_that_is_no_number_gives_no_label(run_folders, studies, value):
+    """Of probabilities that are NaN the first class would win: an empty mask, without a word."""
+    for kind, folder in run_folders.items():
+        image = studies[kind][0].read_image()
+        spoilt = image.array.astype(np.float64)
+        spoilt[0, 5, 5] = value
+        source = Source(lambda array=spoilt, geometry=image.geometry: Image(array, geometry))
+        case = replace(studies[kind][0], name="spoilt", image=source)
+        predictor = Predictor(folder)
+        with pytest.raises(InputError, match="case spoilt: image"):
+            next(predictor.of_cases([case], lambda _: ()))
+        with pytest.raises(InputError, match="image"):
+            predictor(spoilt)
+        with pytest.raises(InputError, match="case spoilt: image"):
+            fuse_by_network(folder, replace(studies[kind], cases=(case,)), folder.parent / "fused")
+
+
+def test_an_answer_that_is_no_number_is_refused(run_folder, data):
+    predictor = Predictor(run_folder)
+    with torch.no_grad():
+        next(predictor.network.parameters()).fill_(np.nan)
+    with pytest.raises(InputError, match="answer is not a number"):
+        next(predictor.of_cases(data, lambda _: ()))

@@ -2,12 +2,14 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
 import torch
 
 from multirater.errors import InputError
 from multirater.training import Predictor, TrainConfig, resume, train
+from multirater.types import Source
 
 SMALL = {"channels": (4, 8), "n_features": 4, "epochs": 2, "batch_size": 4, "accelerator": "cpu"}
 OF_KIND = {"masks": SMALL, "classes": {**SMALL, "backbone_options": {"channels": (4, 4)}}}
@@ -139,3 +141,17 @@ def test_a_finished_run_that_was_moved_is_still_one(studies, tmp_path):
     first = train(data, tmp_path / "run", TrainConfig(method="cm", **OF_KIND["classes"]))
     (tmp_path / "run").rename(tmp_path / "moved")
     assert resume(data, tmp_path / "moved").best_epoch == first.best_epoch
+
+
+def test_labels_that_have_changed_are_noticed(studies, tmp_path):
+    data = studies["classes"]
+    train(data, tmp_path / "run", TrainConfig(method="cm", **OF_KIND["classes"]))
+    first = data[0]
+    rater = next(iter(first.labels))
+    other = (int(first.read_label(rater).array) + 1) % 3
+    changed = replace(first.read_label(rater), array=np.array(other, dtype=np.int16))
+    labels = {**first.labels, rater: Source(lambda: changed)}
+    with pytest.raises(InputError, match="labels have changed"):
+        resume(
+            replace(data, cases=(replace(first, labels=labels), *data.cases[1:])), tmp_path / "run"
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from typing import Annotated
 
@@ -76,8 +77,14 @@ for tool in exchanging.IMPORTS:
 app.add_typer(importing.app, name="import")
 
 
+def _terminated(*_: object) -> None:
+    """End as an interruption does: what is half written is cleaned up or kept to go on from."""
+    raise SystemExit(128 + signal.SIGTERM)
+
+
 def main() -> None:
     """Run the command line; an interruption from the keyboard ends it without a traceback."""
+    signal.signal(signal.SIGTERM, _terminated)
     try:
         app()
     except KeyboardInterrupt:

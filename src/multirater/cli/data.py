@@ -94,7 +94,9 @@ def agreement(
         whole = {"level": found.level, "all": found.coefficients, "pairs": found.pairs, **tables}
         print_json(whole | {"notes": found.notes})
     elif csv:
-        found.coefficients.to_csv(sys.stdout)
+        from multirater.io.tables.result_table import print_result_table
+
+        print_result_table(found.coefficients, sys.stdout)
     else:
         print_table(found.coefficients, f"Agreement, with {level:.0%} intervals")
         print_table(found.pairs.head(_MOST_ROWS), "Every two raters")

@@ -99,7 +99,9 @@ def evaluate(
     if json:
         print_json(content)
     elif csv:
-        content["scores"].to_csv(sys.stdout)
+        from multirater.io.tables.result_table import print_result_table
+
+        print_result_table(content["scores"], sys.stdout)
     else:
         for table, title in shown:
             print_table(table, title)
@@ -170,10 +172,11 @@ def _write(content: dict[str, Any], path: Path, overwrite: bool) -> None:
     from json import dumps
 
     from multirater.io.atomic import replacing
+    from multirater.io.tables.result_table import print_result_table
 
     with replacing(path, overwrite=overwrite) as temporary:
         if path.suffix.lower() == ".csv":
-            content["scores"].to_csv(temporary)
+            print_result_table(content["scores"], temporary)
         else:
             text = dumps(plain(content), indent=2, allow_nan=False, ensure_ascii=False)
             temporary.write_text(text + "\n", encoding="utf-8")

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from multirater.cli.data import opened
-from multirater.cli.options import ALL_CORES, Exclude, Json, Output, Overwrite, Raters, Workers
+from multirater.cli.options import (
+    ALL_CORES,
+    Exclude,
+    Json,
+    Output,
+    Overwrite,
+    Raters,
+    TrustCode,
+    Workers,
+)
 from multirater.cli.tables import print_json, print_table
 from multirater.errors import Fault, InputError
 
@@ -66,6 +75,7 @@ def fuse(
     ] = "",
     workers: Workers = ALL_CORES,
     overwrite: Overwrite = False,
+    trust_code: TrustCode = False,
     json: Json = False,
 ) -> None:
     """Fuse the labels of every case into one, and describe each rater."""
@@ -93,6 +103,7 @@ def fuse(
             probability=probability,
             resume=resume,
             overwrite=overwrite,
+            trust_code=trust_code,
         )
     elif is_answer_table(data):
         done = fuse_table(

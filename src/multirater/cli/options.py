@@ -18,7 +18,7 @@ Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what is th
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Csv = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
 Workers = Annotated[int, typer.Option("--workers", "-j", min=1, help="Number of processes.")]
-Seed = Annotated[int, typer.Option("--seed", help="Same seed, same result.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Same seed, same result.")]
 Raters = Annotated[
     list[str] | None,
     typer.Option(
@@ -35,6 +35,13 @@ Exclude = Annotated[
         metavar="NAME",
         help="Leave this rater out; several by commas, or by repeating it.",
         show_default=False,
+    ),
+]
+TrustCode = Annotated[
+    bool,
+    typer.Option(
+        "--trust-code",
+        help="Run the code of a run's own backbone; only if you trust who made it.",
     ),
 ]
 Split = Annotated[str, typer.Option("--split", help="Use the cases of this split only.")]

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from multirater.terminal import harmless
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -27,13 +29,15 @@ def print_table(frame: pd.DataFrame, title: str) -> None:
     table = Table(box=box.SIMPLE_HEAD)
     for name in flat.columns:
         numeric = flat[name].dtype.kind in "fiu"
-        table.add_column(str(name), justify="right" if numeric else "left", overflow="fold")
+        table.add_column(
+            harmless(str(name)), justify="right" if numeric else "left", overflow="fold"
+        )
     for row in flat.itertuples(index=False):
         table.add_row(*(_cell(value) for value in row))
     # Piped output has no width of its own: give it enough for every column.
     width = None if sys.stdout.isatty() else 240
     console = Console(width=width, highlight=False, markup=False)
-    console.print(title)
+    console.print(harmless(title))
     console.print(table)
 
 
@@ -48,11 +52,11 @@ def print_findings(findings: Sequence[Finding]) -> None:
     """Print what is odd about a study: each with its cases and what to do."""
     print("\nFindings" if findings else "findings  none: nothing looks odd")
     for finding in findings:
-        print(f"  {finding.level}: {finding.text}")
+        print(harmless(f"  {finding.level}: {finding.text}"))
         if finding.cases:
             named = ", ".join(finding.cases[:_MOST_CASES])
             more = f", and {len(finding.cases) - _MOST_CASES} more (--json has all)"
-            print(f"    cases: {named}{more if len(finding.cases) > _MOST_CASES else ''}")
+            print(f"    cases: {harmless(named)}{more if len(finding.cases) > _MOST_CASES else ''}")
         print(f"    to do: {finding.fix}")
     print()
 
@@ -85,7 +89,7 @@ def _cell(value: object) -> str:
         return "-"
     if isinstance(value, float):
         return "-" if math.isnan(value) else f"{value:.3f}"
-    return str(value)
+    return harmless(str(value))
 
 
 def _is_unknown(value: object) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from multirater.cli.data import opened
-from multirater.cli.options import Exclude, Output, Raters, Seed, Split
+from multirater.cli.options import Exclude, Output, Raters, Seed, Split, TrustCode
 from multirater.cli.planning import Memory
 from multirater.errors import Fault, InputError
 
@@ -228,6 +228,7 @@ def train(
         ),
     ] = None,
     seed: Seed = 0,
+    trust_code: TrustCode = False,
 ) -> None:
     """Train a network on images with disagreeing labels; no truth is needed.
 
@@ -248,7 +249,7 @@ def train(
         if seeds > 1:
             fix = "resume the run of each seed by itself: RUN, RUN/seeds/1, ..."
             raise InputError(Fault("--seeds goes with -o RUN, not with --resume", fix=fix))
-        run = go_on(dataset, resume)
+        run = go_on(dataset, resume, trust_code=trust_code)
     else:
         settings: dict[str, Any] = {
             "method": method,
@@ -352,6 +353,7 @@ def predict(
         bool, typer.Option("--tta", help="Average over mirrored copies: slower, a bit better.")
     ] = False,
     memory: Memory = "",
+    trust_code: TrustCode = False,
 ) -> None:
     """Segment or classify images with a trained network."""
     from multirater.training.budget import memory_bytes
@@ -369,6 +371,7 @@ def predict(
             confidences=_confidences(confidence or []),
             tta=tta,
             memory=memory_bytes(memory) if memory else None,
+            trust_code=trust_code,
         )
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import functools
 import inspect
+import math
 import sys
 import warnings
 from collections.abc import Callable
@@ -13,8 +14,9 @@ from typing import Annotated, Any
 import typer
 
 from multirater.cli.faults import faults_text
-from multirater.errors import InputError, MultiraterWarning
+from multirater.errors import Fault, InputError, MultiraterWarning
 from multirater.progress import show_progress
+from multirater.terminal import harmless
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but the result.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say more, every warning too.")]
@@ -38,6 +40,7 @@ def verb(function: Callable[..., None]) -> Callable[..., None]:
         show_progress(not quiet)
         _set_warnings(quiet=quiet, verbose=verbose)
         try:
+            _require_finite(arguments)
             function(**arguments)
         except (InputError, OSError) as error:
             if debug or isinstance(error, BrokenPipeError):
@@ -50,14 +53,22 @@ def verb(function: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
+def _require_finite(arguments: dict[str, Any]) -> None:
+    """Refuse numbers that are none, whatever the verb would have made of them."""
+    for name, value in arguments.items():
+        if isinstance(value, float) and not math.isfinite(value):
+            option = "--" + name.replace("_", "-")
+            raise InputError(Fault(f"{option} {value}", expected="a finite number"))
+
+
 def _print_error(error: InputError | OSError) -> None:
     if isinstance(error, InputError):
         count = len(error.faults)
         heading = "error: " if count == 1 else f"{count} errors:\n"
-        print(f"{heading}{faults_text(error.faults)}", file=sys.stderr)
+        print(harmless(f"{heading}{faults_text(error.faults)}"), file=sys.stderr)
     else:
         name = f"{error.filename}: " if error.filename else ""
-        print(f"error: {name}{error.strerror or error}", file=sys.stderr)
+        print(harmless(f"error: {name}{error.strerror or error}"), file=sys.stderr)
         if error.errno == errno.ENOSPC:
             print("  to do: free some space, then run again (fuse: with --resume)", file=sys.stderr)
 
@@ -70,6 +81,6 @@ def _set_warnings(*, quiet: bool, verbose: bool) -> None:
 
     def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
         kind = "warning" if issubclass(category, MultiraterWarning) else category.__name__
-        print(f"{kind}: {message}", file=sys.stderr)
+        print(harmless(f"{kind}: {message}"), file=sys.stderr)
 
     warnings.showwarning = show

@@ -135,7 +135,7 @@ def class_prior(prior: Prior, answers: Answers) -> NDArray[np.float64]:
     given = np.asarray(prior, dtype=float)
     if given.ndim == 0 and answers.n_classes == 2:
         given = np.array([1 - given, given])
-    if given.shape != (answers.n_classes,) or given.min() < 0 or abs(given.sum() - 1) > 1e-6:
+    if given.shape != (answers.n_classes,) or not (given.min() >= 0 and _is_one(given.sum())):
         raise InputError(
             Fault(
                 f"prior {given.tolist()}",
@@ -144,6 +144,11 @@ def class_prior(prior: Prior, answers: Answers) -> NDArray[np.float64]:
             )
         )
     return given
+
+
+def _is_one(total: float) -> bool:
+    """Whether probabilities sum to one; not a number does not."""
+    return abs(total - 1) <= 1e-6
 
 
 def is_map(prior: Prior) -> bool:

@@ -155,7 +155,8 @@ def window_in_pixels(
     sides = np.asarray(window, dtype=float)
     steps = np.asarray(1.0 if spacing is None else spacing, dtype=float)
     shapes = {sides.shape, steps.shape} - {()}
-    if shapes - {(ndim,)} or not (np.all(steps > 0) and np.all(sides > 0)):
+    usable = np.all(steps > 0) and np.all(sides > 0) and np.all(np.isfinite(sides))
+    if shapes - {(ndim,)} or not usable:
         raise InputError(
             Fault(
                 f"window {window} with spacing {spacing}",
@@ -167,7 +168,7 @@ def window_in_pixels(
 
 
 def _require_weight(prior_weight: float) -> None:
-    if not prior_weight > 0:
+    if not 0 < prior_weight < np.inf:
         raise InputError(
             Fault(
                 f"prior_weight {prior_weight}",

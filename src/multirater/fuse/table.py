@@ -76,7 +76,7 @@ def encode_table(
     answered = np.minimum(np.minimum(codes[0], codes[1]), codes[2]) != MISSING
     if not answered.all():
         codes = [each[answered] for each in codes]
-    tasks = pd.Index(tasks, name=columns[0])
+    tasks = pd.Index(np.asarray(tasks), name=columns[0])  # texts, where they were categories
     shape = (len(tasks), len(rater_names), len(class_names))
     known = None if gold is None else _gold_codes(tasks, class_names, gold)
     task32, rater32, label32 = codes

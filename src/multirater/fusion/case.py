@@ -80,7 +80,7 @@ class CaseRecord:
     """What is known of a fused case: one line of the progress file.
 
     `counts` are expected counts [rater][true][observed] in pixels; `alike` says what the label
-    equals, see `likeness`.
+    equals, see `likeness`; `digest` is of the labels that were fused.
     """
 
     case: str
@@ -91,6 +91,7 @@ class CaseRecord:
     n_ties: int
     findings: tuple[Finding, ...] = ()
     alike: list[str] | None = None
+    digest: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as plain data."""

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from shutil import rmtree
 from typing import Any
 
 import pandas as pd
 
 from multirater import __version__
 from multirater.errors import Fault, InputError
+from multirater.io.new_folder import new_folder, part_of
 from multirater.io.results.contents import read_json, write_json
 from multirater.io.results.layout import FUSION
 from multirater.trust import Finding, findings_as_json
 from multirater.words import counted
+
+PROGRESS = "progress.jsonl"
+"""Finished cases, a line each, while a fusion is not complete."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,11 +52,50 @@ class FusedDataset:
         )
 
 
-def prepare(target: Path, settings: Mapping[str, Any], *, resume: bool, overwrite: bool) -> None:
-    """Make sure that nothing is lost: start in an empty folder, go on, or replace a fusion."""
-    if not target.exists() or not any(target.iterdir()):
-        return
-    if not (target / FUSION).is_file():
+@contextmanager
+def fusion_folder(
+    target: Path,
+    settings: Mapping[str, Any],
+    inputs: Iterable[Path],
+    *,
+    resume: bool,
+    overwrite: bool,
+) -> Iterator[Path]:
+    """Yield the folder to fuse into, which takes its place when the fusion is complete.
+
+    Args:
+        target: of the fusion.
+        settings: how it is made.
+        inputs: what is read.
+        resume: go on with one that was interrupted; a finished one is made again.
+        overwrite: replace an earlier fusion.
+
+    Raises:
+        InputError: the target is something else, or was begun with other settings.
+    """
+    if overwrite or resume:
+        _require_fusion(target)
+    if resume:
+        for begun in (target, part_of(target)):
+            _require_same(begun, settings, target)
+    may_replace = overwrite or (resume and (target / FUSION).is_file())
+    with new_folder(
+        target, overwrite=may_replace, inputs=inputs, resume=resume, keep=has_progress
+    ) as part:
+        if not (part / FUSION).is_file():
+            write_settings(part, settings)
+        yield part
+
+
+def has_progress(folder: Path) -> bool:
+    """Whether a fusion that was interrupted has finished some cases."""
+    path = folder / PROGRESS
+    return path.is_file() and path.stat().st_size > 0
+
+
+def _require_fusion(target: Path) -> None:
+    is_free = not target.is_dir() or not any(target.iterdir())
+    if not is_free and not (target / FUSION).is_file():
         raise InputError(
             Fault(
                 "exists and is not a fusion, so nothing is written there",
@@ -60,18 +103,12 @@ def prepare(target: Path, settings: Mapping[str, Any], *, resume: bool, overwrit
                 file=str(target),
             )
         )
-    if overwrite:
-        rmtree(target)
+
+
+def _require_same(begun: Path, settings: Mapping[str, Any], target: Path) -> None:
+    if not (begun / FUSION).is_file():
         return
-    if not resume:
-        raise InputError(
-            Fault(
-                "already exists",
-                fix="choose another folder, --resume an interrupted run, or --overwrite",
-                file=str(target),
-            )
-        )
-    before = read_json(target / FUSION)
+    before = read_json(begun / FUSION)
     changed = [key for key, value in settings.items() if before.get(key) != value]
     if changed:
         raise InputError(

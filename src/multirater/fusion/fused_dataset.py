@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from shutil import rmtree
 from typing import Any
 
 from multirater.errors import Fault, InputError
@@ -18,10 +17,18 @@ from multirater.fuse.choice import choice_of, choose_method
 from multirater.fuse.methods import ALWAYS_POOLED, NEEDS_SPACE, method_named, require_options
 from multirater.fusion.case import CaseFuser
 from multirater.fusion.class_dataset import ClassFuser, by_method, fuse_classes
-from multirater.fusion.folder import FusedDataset, prepare, write_settings
+from multirater.fusion.folder import (
+    FusedDataset,
+    fusion_folder,
+    has_progress,
+    write_settings,
+)
 from multirater.fusion.mask_dataset import fuse_masks, read_progress
+from multirater.io.case_files import folders_of
+from multirater.io.results.contents import read_json
+from multirater.io.results.layout import FUSION
 from multirater.io.results.origin import write_origin
-from multirater.io.survey import survey
+from multirater.io.survey import Survey, survey
 from multirater.progress import say
 from multirater.sanity import say_findings
 from multirater.types import Dataset
@@ -80,30 +87,42 @@ def fuse_dataset(
         "options": dict(options),
         "why": choice.why,
     }
-    prepare(target, settings, resume=resume, overwrite=overwrite)
-    found = survey(dataset, workers=workers)
-    say_findings(found)
-    if not any(case.labels for case in dataset):
-        raise InputError(
-            Fault("no case has a label", expected="labels to fuse; coarse drawings do not count")
-        )
-    target.mkdir(parents=True, exist_ok=True)
-    write_settings(target, settings)
-    write_origin(target, dataset.folder)
-    try:
-        if dataset.kind == "classes":
-            plain = partial(by_method, method=method, options=options)
-            done = fuse_classes(found, target, method, class_fuser or plain)
-        else:
-            done = fuse_masks(found, target, settings, workers, scheduler, fuser)
-    except InputError:
-        if not read_progress(target):
-            # Nothing was fused: leave no folder in the way of the corrected command.
-            rmtree(target)
-        raise
-    except KeyboardInterrupt:
-        n_done = len(read_progress(target))
-        say(f"stopped after {n_done} of {len(dataset)} cases; go on with --resume")
-        raise
-    write_settings(target, settings, done.findings)
+    inputs = folders_of(dataset)
+    with fusion_folder(target, settings, inputs, resume=resume, overwrite=overwrite) as part:
+        found = survey(dataset, workers=workers)
+        say_findings(found)
+        if not any(case.labels for case in dataset):
+            raise InputError(
+                Fault(
+                    "no case has a label", expected="labels to fuse; coarse drawings do not count"
+                )
+            )
+        found.require_labels()
+        _require_same_labels(part, found, pooled=bool(settings["pooled"]))
+        write_settings(part, {**settings, "labels": found.digest})
+        write_origin(part, dataset.folder)
+        try:
+            if dataset.kind == "classes":
+                plain = partial(by_method, method=method, options=options)
+                done = fuse_classes(found, part, method, class_fuser or plain)
+            else:
+                done = fuse_masks(found, part, settings, workers, scheduler, fuser)
+        except (KeyboardInterrupt, SystemExit):
+            n_done = len(read_progress(part))
+            say(f"stopped after {n_done} of {len(dataset)} cases; go on with --resume")
+            raise
+        write_settings(part, settings, done.findings)
+    done = replace(done, folder=target)
     return replace(done, method=method, why=choice.why)
+
+
+def _require_same_labels(part: Path, found: Survey, *, pooled: bool) -> None:
+    """Refuse to go on with pooled raters of other labels: every case depends on all of them."""
+    before = read_json(part / FUSION).get("labels")
+    if pooled and has_progress(part) and before != found.digest:
+        raise InputError(
+            Fault(
+                "labels have changed since the fusion began, and it looks at all of them at once",
+                fix="start again, without --resume",
+            )
+        )

@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from multirater.errors import Fault, InputError
 from multirater.fuse.identifiability import FOLLOWS
 from multirater.fuse.likeness import likeness_findings
 from multirater.fuse.methods import method_named
@@ -24,9 +25,10 @@ from multirater.fuse.quality import with_quality
 from multirater.fuse.rater_table import rater_table
 from multirater.fuse.result import FusionResult
 from multirater.fusion.case import CaseFuser, CaseJob, CaseRecord, PooledFit, fuse_case
-from multirater.fusion.folder import FusedDataset
+from multirater.fusion.folder import PROGRESS, FusedDataset
 from multirater.fusion.study_quality import quality_of_study
 from multirater.io.atomic import replacing
+from multirater.io.formats.guard import reading
 from multirater.io.naming import file_names
 from multirater.io.results.contents import write_dataset_of
 from multirater.io.survey import Survey
@@ -34,9 +36,7 @@ from multirater.io.tables.manifest import Row, cell_of
 from multirater.parallel import map_parallel
 from multirater.trust import Finding, over_cases
 from multirater.types import MISSING, Case, Classes
-from multirater.words import counted
-
-PROGRESS = "progress.jsonl"
+from multirater.words import counted, listed
 
 
 def fuse_masks(
@@ -64,15 +64,18 @@ def fuse_masks(
         fuser=fuser,
     )
     done = read_progress(target)
+    digests = {case.name: case.digest for case in found.cases}
+    _require_unchanged(done, digests)
     left = [case for case in labelled if case.name not in done]
     with (target / PROGRESS).open("a", encoding="utf-8") as stream:
         results = map_parallel(
             partial(fuse_case, job=job), left, label="fusing", workers=workers, scheduler=scheduler
         )
         for record in results:
-            stream.write(json.dumps(record.to_dict()) + "\n")
+            kept = replace(record, digest=digests[record.case])
+            stream.write(json.dumps(kept.to_dict()) + "\n")
             stream.flush()
-            done[record.case] = record
+            done[record.case] = kept
     records = [done[case.name] for case in labelled]
     return _finish(found, target, settings["method"], classes, records, whole)
 
@@ -126,12 +129,26 @@ def read_progress(target: Path) -> dict[str, CaseRecord]:
     whole_lines = path.read_bytes().splitlines(keepends=True)
     kept = [line for line in whole_lines if line.endswith(b"\n")]
     for line in kept:
-        record = CaseRecord.from_dict(json.loads(line))
+        with reading(path, "progress of a fusion", fix="fuse again, with --overwrite"):
+            record = CaseRecord.from_dict(json.loads(line))
         if (target / record.label).exists():
             done[record.case] = record
     with replacing(path, overwrite=True) as temporary:
         temporary.write_bytes(b"".join(kept))
     return done
+
+
+def _require_unchanged(done: Mapping[str, CaseRecord], digests: Mapping[str, str]) -> None:
+    """Refuse to go on where labels that were fused already have changed since."""
+    changed = [name for name, record in done.items() if record.digest != digests.get(name)]
+    if changed:
+        raise InputError(
+            Fault(
+                f"labels of {listed(changed, most=5)} have changed since they were fused",
+                expected="the labels that the fusion began with",
+                fix="start again, without --resume",
+            )
+        )
 
 
 def _finish(

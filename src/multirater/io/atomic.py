@@ -16,6 +16,9 @@ from pathlib import Path
 from multirater.errors import Fault, InputError
 from multirater.io.formats.suffixes import suffix_of
 
+_DIGITS = 12
+"""Of the names of temporary files."""
+
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS}
 
@@ -43,7 +46,7 @@ def replacing(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
         'whole'
     """
     target = Path(path)
-    temporary = target.with_name(f".{secrets.token_hex(6)}.part{suffix_of(target)}")
+    temporary = target.with_name(f".{secrets.token_hex(_DIGITS // 2)}.part{suffix_of(target)}")
     with _disk_faults(target):
         _require_free(target, overwrite)
         _make_parent(target)
@@ -53,6 +56,13 @@ def replacing(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
             _move(temporary, target, overwrite)
         finally:
             temporary.unlink(missing_ok=True)
+
+
+def remove_left_overs(folder: Path) -> None:
+    """Remove the temporary files that a killed process left; nobody else may write there."""
+    for path in folder.rglob(f".{'[0-9a-f]' * _DIGITS}.part*"):
+        if path.is_file():
+            path.unlink(missing_ok=True)
 
 
 def _require_free(target: Path, overwrite: bool) -> None:

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from multirater.errors import Fault, InputError
 from multirater.io.formats.grid import is_default, size_text
-from multirater.types import Case, Drawing, Geometry, Image, LabelMap
+from multirater.types import Case, Dataset, Drawing, Geometry, Image, LabelMap
 
 T = TypeVar("T")
 
@@ -39,6 +39,23 @@ class CaseFiles:
         """Everything that was drawn: labels, truth and coarse drawings."""
         truth = [] if self.truth is None else [self.truth]
         return [*self.labels.values(), *truth, *(label for _, label in self.drawings)]
+
+
+def folders_of(dataset: Dataset) -> set[Path]:
+    """Return the folders that a data set is read from: its own, and those its files lie in."""
+    sources = [
+        source
+        for case in dataset
+        for source in (
+            case.image,
+            case.truth,
+            *case.labels.values(),
+            *(drawing.source for drawing in case.drawings),
+        )
+        if source is not None
+    ]
+    own = set() if dataset.folder is None else {dataset.folder}
+    return own | {path.parent for source in sources for path in source.paths}
 
 
 def read_case_files(case: Case) -> CaseFiles:

@@ -1,52 +1,76 @@
-"""A folder appears whole or not at all."""
+"""A folder appears whole or not at all: how every verb writes one.
+
+While it is written it is called `.<name>.part`, beside its target, and takes the target's place
+when it is complete. What was there before stays until then, and is removed only as far as this
+program wrote it. A killed process leaves its `.part`, which the next one takes up or removes.
+"""
 
 from __future__ import annotations
 
+import ctypes
 import os
-import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from shutil import rmtree
 
 from multirater.errors import Fault, InputError
-from multirater.io.tables import classes, manifest
+from multirater.io.atomic import remove_left_overs
+from multirater.io.one_writer import one_writer
+from multirater.io.own_files import files_of_others, is_listed, remove_own_files, write_own_files
 
-_MADE_BY_US = {
-    manifest.FILE_NAME,
-    classes.FILE_NAME,
-    "images",
-    "raters",
-    "truth",
-    "positive",
-    "negative",
-    "nodules.csv",
-}
-_LEFT_BY_SYSTEMS = {"Thumbs.db", "desktop.ini"}
+
+def _nothing(_: Path) -> bool:
+    return False
 
 
 @contextmanager
-def new_folder(target: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
+def new_folder(
+    target: str | Path,
+    *,
+    overwrite: bool = False,
+    inputs: Iterable[Path] = (),
+    resume: bool = False,
+    keep: Callable[[Path], bool] = _nothing,
+) -> Iterator[Path]:
     """Yield a folder beside the target that takes its place when all went well.
 
-    Whatever happens before leaves the target as it was and nothing beside it. Only a data set as
-    this package writes it is replaced, never a folder that holds anything else.
+    Whatever happens before leaves the target as it was. Only a folder that this program wrote is
+    replaced, never one that holds anything else.
 
     Args:
         target: the folder to make.
-        overwrite: whether a data set that is there may be replaced.
+        overwrite: whether a folder of this program that is there may be replaced.
+        inputs: what is read; none of it may lie in a folder that would be replaced.
+        resume: go on with what an earlier process left unfinished, if any.
+        keep: says of an unfinished folder whether it is worth going on with; else it is removed.
 
     Raises:
-        InputError: the target exists, or cannot be written.
+        InputError: the target exists, or cannot be written, or another process writes it.
     """
     place = Path(os.path.abspath(target))  # noqa: PTH100, a link stays a link
-    temporary = _beside(place)
+    temporary = part_of(place)
+    done = False
     try:
-        _require_free(place, Path(target), overwrite)
-        temporary.mkdir(parents=True)
-        yield temporary
-        _move(temporary, place)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with one_writer(place):
+            _require_free(place, Path(target), overwrite)
+            if overwrite:
+                _require_outside(place, Path(target), inputs)
+            if resume:
+                remove_left_overs(temporary)
+            else:
+                rmtree(temporary, ignore_errors=True)
+            temporary.mkdir(exist_ok=True)
+            try:
+                yield temporary
+                write_own_files(temporary)
+                _move(temporary, place, Path(target), overwrite)
+                done = True
+            finally:
+                if not done and not keep(temporary):
+                    rmtree(temporary, ignore_errors=True)
     except OSError as error:
         raise InputError(
             Fault(
@@ -64,12 +88,12 @@ def new_folder(target: str | Path, *, overwrite: bool = False) -> Iterator[Path]
                 for fault in error.faults
             ]
         ) from error
-    finally:
-        rmtree(temporary, ignore_errors=True)
 
 
-def _beside(place: Path) -> Path:
-    return place.with_name(f".{secrets.token_hex(6)}.part")
+def part_of(target: str | Path) -> Path:
+    """Return what a folder is called while it is written."""
+    place = Path(os.path.abspath(target))  # noqa: PTH100
+    return place.with_name(f".{place.name}.part")
 
 
 def _require_free(place: Path, target: Path, overwrite: bool) -> None:
@@ -79,40 +103,71 @@ def _require_free(place: Path, target: Path, overwrite: bool) -> None:
         raise InputError(
             Fault("already exists", fix="choose another folder or --overwrite", file=str(target))
         )
-    if not (place / manifest.FILE_NAME).is_file():
+    if not place.is_dir() or not is_listed(place):
         raise InputError(
             Fault(
-                "exists and is not a data set, so it is not replaced",
+                "exists and was not written by this program, so it is not replaced",
                 fix="choose another folder",
                 file=str(target),
             )
         )
-    names = sorted(path.name for path in place.iterdir() if not path.name.startswith("."))
-    others = [name for name in names if name not in _MADE_BY_US | _LEFT_BY_SYSTEMS]
+    others = files_of_others(place)
     if others:
         raise InputError(
             Fault(
-                f"holds more than a data set ({', '.join(others[:5])}), so it is not replaced",
-                expected=f"nothing but {', '.join(sorted(_MADE_BY_US))}",
+                f"holds more than this program wrote ({', '.join(others[:5])}), so it is not "
+                "replaced",
                 fix="move these files elsewhere, or choose another folder",
                 file=str(target),
             )
         )
 
 
-def _move(temporary: Path, place: Path) -> None:
-    if not os.path.lexists(place):
+def _require_outside(place: Path, target: Path, inputs: Iterable[Path]) -> None:
+    """Refuse to replace what is read."""
+    whole = place.resolve()
+    inside = next((path for path in inputs if path.resolve().is_relative_to(whole)), None)
+    if inside is not None:
+        raise InputError(
+            Fault(
+                f"holds what is read ({inside}), so it is not replaced",
+                fix="choose another folder",
+                file=str(target),
+            )
+        )
+
+
+def _move(temporary: Path, place: Path, target: Path, overwrite: bool) -> None:
+    """Put the new folder into its place; one that appeared meanwhile is not replaced unasked."""
+    _require_free(place, target, overwrite)
+    if not os.path.lexists(place) or (place.is_dir() and not any(place.iterdir())):
+        # Only a free place or an empty folder can be taken like this, whoever made it when.
         temporary.replace(place)
         return
-    old = _beside(place)
-    try:
-        place.replace(old)
-        temporary.replace(place)
-    except BaseException:
-        if old.exists() and not place.exists():
-            old.replace(place)
-        raise
-    if old.is_symlink():
-        old.unlink()
+    if not _exchange(temporary, place):
+        _exchange_in_steps(temporary, place)
+    if temporary.is_symlink():
+        temporary.unlink()
     else:
-        rmtree(old, ignore_errors=True)
+        remove_own_files(temporary)
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Let two folders swap their names in one step, where the system can."""
+    try:
+        swap = ctypes.CDLL(None, use_errno=True).renameat2
+    except (OSError, AttributeError):
+        return False
+    here, exchange = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
+    return bool(swap(here, os.fsencode(one), here, os.fsencode(other), exchange) == 0)
+
+
+def _exchange_in_steps(new: Path, place: Path) -> None:
+    old = place.with_name(f".{place.name}.old")
+    place.replace(old)
+    try:
+        new.replace(place)
+    except BaseException:
+        old.replace(place)
+        raise
+    old.replace(new)

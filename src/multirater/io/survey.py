@@ -5,6 +5,7 @@ Whatever looks at a whole data set (description, agreement, pooled fusion) start
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -38,6 +39,7 @@ class CaseSurvey:
         rules: how label files were understood.
         highest: largest class index in labels, truth and drawings, -1 without any.
         drawn: what the labels look like; None for a case with faults.
+        digest: of everything that was drawn, to notice when it changes.
     """
 
     name: str
@@ -52,6 +54,7 @@ class CaseSurvey:
     highest: int
     drawn: DrawnFacts | None = None
     spacing: tuple[float, ...] = ()
+    digest: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +69,27 @@ class Survey:
         """The classes, declared or counted."""
         assert self.dataset.classes is not None
         return self.dataset.classes
+
+    @property
+    def digest(self) -> str:
+        """Of all labels of all cases, to notice when they change."""
+        said = "".join(f"{case.name}\0{case.digest}\n" for case in self.cases)
+        return hashlib.blake2b(said.encode(errors="replace"), digest_size=8).hexdigest()
+
+    def require_labels(self) -> None:
+        """Refuse a study in which nothing is labelled: not a pixel, and nothing is drawn."""
+        if any((case.rows != MISSING).any() for case in self.cases):
+            return
+        if any(case.drawings or case.truth is not None for case in self.dataset):
+            return
+        raise InputError(
+            Fault(
+                "no pixel of any case is labelled",
+                expected="labels of raters",
+                fix="look at what the label files hold, and what classes.csv calls unlabelled",
+                file=str(self.dataset.folder or ""),
+            )
+        )
 
 
 def survey(dataset: Dataset, *, workers: int = 1) -> Survey:
@@ -127,7 +151,19 @@ def survey_case(case: Case, raters: Sequence[str]) -> CaseSurvey:
         highest=max((int(label.array.max(initial=MISSING)) for label in read), default=MISSING),
         drawn=None if files.faults else drawn_facts(files.labels, files.truth, raters),
         spacing=() if files.image is None else files.image.geometry.spacing,
+        digest=_digest(files),
     )
+
+
+def _digest(files: CaseFiles) -> str:
+    found = hashlib.blake2b(digest_size=8)
+    drawn: list[tuple[str, LabelMap | None]] = [*files.labels.items(), ("(truth)", files.truth)]
+    drawn += [(f"{each.rater} {each.kind}", label) for each, label in files.drawings]
+    for name, label in drawn:
+        if label is not None:
+            found.update(f"{name}\0{label.array.shape}\0".encode(errors="replace"))
+            found.update(np.ascontiguousarray(label.array))
+    return found.hexdigest()
 
 
 def _grid(files: CaseFiles) -> tuple[tuple[int, ...], Geometry | None]:

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from multirater.errors import Fault, InputError
-from multirater.io.case_files import CaseFiles, read_case_files
+from multirater.io.case_files import CaseFiles, folders_of, read_case_files
 from multirater.io.formats.grid import is_default
 from multirater.io.formats.images import write_image
 from multirater.io.formats.labels import write_label
@@ -64,12 +64,12 @@ def write_dataset(
         >>> write_dataset(data, target).name
         'manifest.csv'
         >>> sorted(path.name for path in target.iterdir())
-        ['classes.csv', 'images', 'manifest.csv', 'truth']
+        ['.multirater-files', 'classes.csv', 'images', 'manifest.csv', 'truth']
     """
     wanted = _writable(suffix)
     _require_names(dataset)
     target = Path(folder)
-    with new_folder(target, overwrite=overwrite) as temporary:
+    with new_folder(target, overwrite=overwrite, inputs=folders_of(dataset)) as temporary:
         writer = _Writer.of(dataset, temporary, wanted, keep_images)
         rows: list[Row] = []
         faults: list[Fault] = []

@@ -8,6 +8,7 @@ from typing import Literal
 
 from multirater.errors import Fault, InputError
 from multirater.io.atomic import replacing
+from multirater.io.new_folder import new_folder
 from multirater.progress import track
 from multirater.report.case_data import open_encoder
 from multirater.report.contents import Contents, gather
@@ -73,8 +74,11 @@ def write_report(
         write_figures(contents.subject, figures, overwrite=overwrite)
     page = make_page(contents, cases=cases)
     if page.source == "folder":
-        _write_case_files(page, target.parent / "cases")
-    _write_page(page, target)
+        with new_folder(target.parent, overwrite=overwrite) as part:
+            _write_case_files(page, part / "cases")
+            _write_page(page, part / target.name)
+    else:
+        _write_page(page, target)
     return target
 
 

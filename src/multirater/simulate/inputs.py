@@ -56,7 +56,7 @@ def require_choice(value: str, choices: Sequence[str], what: str) -> None:
 
 
 def require_range(value: float, low: float, high: float, what: str) -> None:
-    """Raise unless `low <= value <= high`; not a number is outside of every range."""
-    if not low <= value <= high:
+    """Raise unless `low <= value <= high`; what is not finite is outside of every range."""
+    if not (low <= value <= high and np.isfinite(value)):
         limits = f"at least {low:g}" if np.isinf(high) else f"from {low:g} to {high:g}"
         raise InputError(Fault(f"the {what} is {value}", expected=limits, fix=f"change the {what}"))

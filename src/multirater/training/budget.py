@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
-from pathlib import Path
 
 from multirater.errors import Fault, InputError
+from multirater.free_memory import free_memory
+
+__all__ = ["amount", "free_memory", "memory_bytes", "seconds", "usual_budget"]
 
 GB = 2**30
 USUAL_MEMORY = 7 * GB
@@ -63,34 +64,3 @@ def usual_budget() -> int:
     """Return what a run may take when nobody says: what is free less a reserve, in whole GB."""
     free = free_memory() * (1 - _RESERVE)
     return int(min(USUAL_MEMORY, max(free // GB * GB, GB)))
-
-
-def free_memory() -> int:
-    """Return the memory in bytes that this process may still take, also within a container."""
-    return min(_free_on_machine(), _free_in_group())
-
-
-def _free_on_machine() -> int:
-    try:
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-        known = dict(line.split(":", 1) for line in lines)
-        return int(known["MemAvailable"].split()[0]) * 1024
-    except (OSError, KeyError, ValueError):
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
-
-
-def _free_in_group() -> int:
-    """Return what the limits of a container leave, versions 2 and 1."""
-    for limit, used in (
-        ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
-        (
-            "/sys/fs/cgroup/memory/memory.limit_in_bytes",
-            "/sys/fs/cgroup/memory/memory.usage_in_bytes",
-        ),
-    ):
-        try:
-            most, taken = (int(Path(each).read_text(encoding="ascii")) for each in (limit, used))
-            return max(most - taken, 0)
-        except (OSError, ValueError):
-            continue
-    return 2**62

@@ -11,9 +11,11 @@ from torch import nn
 
 from multirater.errors import Fault, InputError
 from multirater.io.atomic import replacing
+from multirater.io.formats.guard import reading
 from multirater.nn.backbone import CHANNELS
 from multirater.training.normalisation import OWN, Normalisation
 from multirater.training.plan import Plan
+from multirater.training.setting_check import require_settings
 
 View = Literal["auto", "2d", "slices", "3d"]
 
@@ -155,20 +157,7 @@ class TrainConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        positive = (
-            *("epochs", "batch_size", "learning_rate", "n_features", "rank", "devices"),
-            *("memory", "time", "threads", "folds"),
-        )
-        given = [name for name in positive if getattr(self, name) is not None]
-        wrong = [name for name in given if getattr(self, name) <= 0]
-        if wrong or not 0 <= self.validation < 1:
-            name = wrong[0] if wrong else "validation"
-            raise InputError(
-                Fault(
-                    f"{name} = {getattr(self, name)}",
-                    expected="a share from 0 to below 1" if not wrong else "more than 0",
-                )
-            )
+        require_settings(vars(self))
         if self.batch_size is not None and self.batch_size % (self.devices * self.num_nodes):
             raise InputError(
                 Fault(
@@ -247,15 +236,21 @@ def write_config(config: TrainConfig, path: Path) -> None:
 
 
 def read_config(path: Path) -> TrainConfig:
-    """Read the settings of a run."""
-    stored = json.loads(path.read_text(encoding="utf-8"))
+    """Read the settings of a run.
+
+    Raises:
+        InputError: they are damaged, or of another version.
+    """
+    with reading(path, "settings of a run", fix="copy the run again"):
+        return _config_of(json.loads(path.read_text(encoding="utf-8")))
+
+
+def _config_of(stored: dict[str, Any]) -> TrainConfig:
     known = {each.name for each in fields(TrainConfig)}
     unknown = sorted(set(stored) - known)
     if unknown:
         raise InputError(
-            Fault(
-                f"unknown setting {unknown[0]}", file=str(path), fix="use the version that wrote it"
-            )
+            Fault(f"unknown setting {unknown[0]}", fix="use the version that wrote it")
         )
     settings: dict[str, Any] = {key: _as_tuples(value) for key, value in stored.items()}
     if "normalisation" in stored:

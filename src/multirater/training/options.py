@@ -6,6 +6,7 @@ numbers, `bool`, `str` or a `Literal` of words. What a user gives is checked aga
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
@@ -66,12 +67,21 @@ def _value(name: str, value: Any, wanted: Any) -> Any:
         raise _wrong(name, value, f"one of {listed(list(get_args(wanted)))}")
     if wanted is bool:
         return _flag(name, value)
+    if wanted is float and not math.isfinite(_number(name, value)):
+        raise _wrong(name, value, "a finite number")
     try:
         # A fraction is no whole number, not one to be cut off.
         return wanted(value if not isinstance(value, float) or wanted is not int else str(value))
     except (TypeError, ValueError):
         kind = {int: "a whole number", float: "a number"}.get(wanted, "text")
         raise _wrong(name, value, kind) from None
+
+
+def _number(name: str, value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise _wrong(name, value, "a number") from None
 
 
 def _flag(name: str, value: Any) -> bool:

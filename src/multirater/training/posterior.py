@@ -105,10 +105,11 @@ class NetworkFuser:
 
     Args:
         run: run folder.
+        trust_code: whether the run may bring a backbone of its own, which is code that is run.
     """
 
-    def __init__(self, run: str | Path) -> None:
-        self.predictor = Predictor(run)
+    def __init__(self, run: str | Path, *, trust_code: bool = False) -> None:
+        self.predictor = Predictor(run, trust_code=trust_code)
 
     def __call__(self, case: Case, labels: Labels) -> FusedCase:
         """Fuse the labels of one case."""
@@ -160,6 +161,7 @@ def fuse_by_network(
     probability: bool = False,
     resume: bool = False,
     overwrite: bool = False,
+    trust_code: bool = False,
 ) -> FusedDataset:
     """Fuse a data set with a trained network: `multirater fuse --method learned --run RUN`.
 
@@ -172,8 +174,9 @@ def fuse_by_network(
         probability: also write class probabilities.
         resume: go on with a run that was interrupted.
         overwrite: replace an earlier fusion.
+        trust_code: whether the run may bring a backbone of its own, which is code that is run.
     """
-    fuser = NetworkFuser(run)
+    fuser = NetworkFuser(run, trust_code=trust_code)
     if dataset.kind != fuser.predictor.data.kind:
         raise InputError(
             Fault(

@@ -31,6 +31,7 @@ from multirater.io.formats.images import write_image
 from multirater.io.formats.labels import write_label
 from multirater.io.formats.suffixes import WRITABLE, suffix_of
 from multirater.io.naming import file_names
+from multirater.io.new_folder import new_folder
 from multirater.io.results.class_tables import write_class_tables
 from multirater.io.results.contents import read_rater_table
 from multirater.io.results.layout import (
@@ -64,6 +65,7 @@ def predict(
     confidences: Mapping[str, float] | None = None,
     tta: bool = False,
     memory: int | None = None,
+    trust_code: bool = False,
 ) -> Path:
     """Predict every case of a data set and write the results into a folder.
 
@@ -80,13 +82,12 @@ def predict(
             mrnet); by default the method finds its own.
         tta: average over mirrored copies of every image.
         memory: budget in bytes; that of the run when not given.
+        trust_code: whether the run may bring a backbone of its own, which is code that is run.
 
     Returns:
         The path of the manifest.
     """
     target = Path(folder)
-    if target.exists() and any(target.iterdir()):
-        raise InputError(Fault("already exists", fix="choose another folder", file=str(target)))
     if recurrences and confidences:
         raise InputError(
             Fault(
@@ -94,43 +95,51 @@ def predict(
                 expected="one of them: given confidences are followed at once",
             )
         )
-    predictor = Predictor(run, confidences=confidences, tta=tta, memory=memory)
-    predictor.data.require_features(dataset.features)
-    if predictor.data.kind == "classes":
-        return _predict_classes(predictor, dataset, target, Path(run))
-    writer = _Writer(
-        predictor.data,
-        target,
-        probability,
-        raters,
-        confusion,
-        names_truth=_holds_indices(dataset.classes),
+    predictor = Predictor(
+        run, confidences=confidences, tta=tta, memory=memory, trust_code=trust_code
     )
+    predictor.data.require_features(dataset.features)
+    with new_folder(target) as part:
+        if predictor.data.kind == "classes":
+            _predict_classes(predictor, dataset, part, Path(run))
+        else:
+            writer = _Writer(
+                predictor.data,
+                part,
+                probability,
+                raters,
+                confusion,
+                names_truth=_holds_indices(dataset.classes),
+            )
+            _predict_masks(predictor, dataset, writer, with_recurrences=recurrences)
+        write_origin(part, dataset.folder, run=Path(run))
+    return target / MANIFEST_FILE
+
+
+def _predict_masks(
+    predictor: Predictor, dataset: Dataset, writer: _Writer, *, with_recurrences: bool
+) -> None:
+    """Write one drawing per case, and what else is asked for."""
     names = file_names(case.name for case in dataset)
-    wanted = list(range(len(predictor.data.raters))) if raters or confusion else []
+    wanted = range(len(predictor.data.raters)) if writer.raters or writer.confusion else ()
     found = predictor.of_cases(dataset, lambda _: wanted)
     rows = [
         writer.write(each.case, names[each.case.name], each.geometry, each.prediction)
         for each in track(found, "predicting", len(dataset))
     ]
-    if recurrences:
+    if with_recurrences:
         for case in track(dataset, "predicting recurrences", len(dataset)):
             writer.write_recurrences(case, names[case.name], predictor)
-    write_dataset_tables(target, rows, predictor.data.as_classes())
-    write_origin(target, dataset.folder, run=Path(run))
-    return target / MANIFEST_FILE
+    write_dataset_tables(writer.folder, rows, predictor.data.as_classes())
 
 
-def _predict_classes(predictor: Predictor, dataset: Dataset, target: Path, run: Path) -> Path:
+def _predict_classes(predictor: Predictor, dataset: Dataset, target: Path, run: Path) -> None:
     """Write one class per case."""
     found = track(predictor.of_cases(dataset, lambda _: ()), "predicting", len(dataset))
     probability = {each.case.name: each.prediction.probability for each in found}
-    target.mkdir(parents=True, exist_ok=True)
     known = read_rater_table(run)
     raters = pd.DataFrame() if known is None else known
     write_class_tables(target, dataset, predictor.data.as_classes(), NETWORK, probability, raters)
-    write_origin(target, dataset.folder, run=run)
-    return target / MANIFEST_FILE
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from multirater.training.paged import in_file, in_memory, let_go
 from multirater.training.plan.room import PROCESS_BYTES
 from multirater.training.resampling import resize_labels, resize_maps
 from multirater.training.run_folder import read_run
-from multirater.training.samples import normalise
+from multirater.training.samples import normalise, require_finite
 from multirater.types import Case, Geometry, Image
 from multirater.words import listed
 
@@ -120,6 +120,7 @@ class Predictor:
         overlap: share of a window that its neighbour sees, too; without any, large images take
             half the time, volumes less than half, and borders of windows may show.
         memory: budget in bytes; that of the run when not given.
+        trust_code: whether the run may bring a backbone of its own, which is code that is run.
 
     Example:
         predictor = Predictor("run")
@@ -134,9 +135,10 @@ class Predictor:
         tta: bool = False,
         overlap: float = 0.25,
         memory: int | None = None,
+        trust_code: bool = False,
     ) -> None:
         self.overlap = overlap
-        self.config, self.data, self.network = read_run(folder)
+        self.config, self.data, self.network = read_run(folder, trust_code=trust_code)
         self.confidence = confidence_vector(confidences, self.data.raters) if confidences else None
         self.grid = grid_of(self.config)
         self.memory = memory or self.config.memory or usual_budget()
@@ -192,6 +194,7 @@ class Predictor:
             while batch := list(islice(alike, self._batch_size(shape[1:], len(wanted)))):
                 found = self._predictions([each.image for each in batch], wanted, batch[0].near)
                 for request, prediction in zip(batch, found, strict=True):
+                    _require_numbers(prediction.probability, request.case.name)
                     own = self._on_own_grid(prediction, request.space)
                     yield PredictedCase(request.case, request.geometry, own)
 
@@ -225,6 +228,7 @@ class Predictor:
         return normalise(array, self.config.normalisation)
 
     def _require_alike(self, image: NDArray[np.generic]) -> None:
+        require_finite(image)
         if len(image) != self.data.n_channels:
             raise InputError(
                 Fault(f"{len(image)} channels", expected=f"{self.data.n_channels}, as in training")
@@ -397,6 +401,20 @@ class Predictor:
             cm = rest[ends:].reshape(n_raters, n_classes, n_classes, *space)
             cm = cm / cm.sum(2, keepdims=True)
         return Prediction(truth, drawn, cm)
+
+
+def _require_numbers(probability: NDArray[np.float32], case: str) -> None:
+    """Refuse an answer that is none: of probabilities that are NaN the first class would win."""
+    if np.isfinite(probability.max() - probability.min()):  # NaN goes through both
+        return
+    raise InputError(
+        Fault(
+            "the network's answer is not a number",
+            expected="probabilities",
+            fix="look for extreme values in the image, or train again",
+            case=case,
+        )
+    )
 
 
 class _Images(nn.Module):

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from shutil import rmtree
 
 import lightning
-import torch
 from lightning.pytorch.callbacks import Callback, ModelCheckpoint
 from lightning.pytorch.loggers import TensorBoardLogger
 from lightning.pytorch.utilities import rank_zero_only
+from lightning.pytorch.utilities.exceptions import SIGTERMException
 
 from multirater.errors import Fault, InputError
 from multirater.io.results.layout import CHECKPOINTS, CONFIG, CURVES, DATA, PLAN, fold_folder
@@ -24,6 +25,7 @@ from multirater.progress import say
 from multirater.sanity import say_findings
 from multirater.training.budget import amount, free_memory
 from multirater.training.callbacks import BestEpoch, Curves, StopEarly, StopWhenDiverged
+from multirater.training.checkpoints import Checkpoints, read_checkpoint
 from multirater.training.class_balance import balanced_weights
 from multirater.training.config import TrainConfig, planned, read_config, settled, write_config
 from multirater.training.data import RaterData
@@ -34,7 +36,7 @@ from multirater.training.jury import WeighRaters
 from multirater.training.memory import at_most, is_out_of_memory
 from multirater.training.methods import check_options, training_method
 from multirater.training.module import RaterModule
-from multirater.training.own_backbone import keep_backbone, with_backbone
+from multirater.training.own_backbone import keep_backbone, trusting_code, with_backbone
 from multirater.training.plan import Plan
 from multirater.training.plan_files import followed_plan, write_plan
 from multirater.training.planning import common_space, plan_for
@@ -48,7 +50,12 @@ from multirater.training.run_folder import (
     require_run,
     write_data,
 )
+from multirater.training.run_writer import leave, require_new, run_writer
+from multirater.training.setting_check import require_devices
 from multirater.types import Dataset
+
+STOPPED = 143
+"""Status of a process that was told to end by SIGTERM, as shells count it."""
 
 DECODED = "decoded"
 """Decoded cases that memory has no room for, while a run works."""
@@ -80,17 +87,20 @@ def train(
         config, plan = None, config
     target, asked = Path(folder), config or TrainConfig()
     check_options(asked, dataset.kind)
+    require_devices(asked)
     # Of several processes the first has made the folder by the time the others look.
     is_first = _is_first_process()
-    if is_first and target.exists() and any(target.iterdir()):
-        raise InputError(
-            Fault(
-                "already exists",
-                fix="choose another folder, or --resume the run",
-                file=str(target),
-            )
-        )
+    with run_writer(target) if is_first else nullcontext():
+        if is_first:
+            require_new(target)
+        return _begin(dataset, target, asked, plan, is_first)
+
+
+def _begin(
+    dataset: Dataset, target: Path, asked: TrainConfig, plan: Plan | None, is_first: bool
+) -> Run:
     found = survey(dataset, workers=1)
+    found.require_labels()
     config, plan = _decided(found, asked, plan)
     if is_first:
         say_findings(found)
@@ -102,11 +112,12 @@ def train(
             write_config(keep_backbone(config, target), target / CONFIG)
             if plan is not None:
                 write_plan(followed_plan(plan, config), target / PLAN)
-        return _fit(found, target, config) if config.folds == 1 else _folds(found, target, config)
-    except InputError:
-        if is_first and not (target / CHECKPOINTS).exists():
-            # Nothing was learned: leave no folder in the way of the corrected command.
-            rmtree(target)
+        with trusting_code():  # whoever trains has given it
+            is_one = config.folds == 1
+            return _fit(found, target, config) if is_one else _folds(found, target, config)
+    except BaseException:
+        if is_first:
+            leave(target)
         raise
 
 
@@ -152,14 +163,26 @@ def _largest(found: Survey, config: TrainConfig) -> tuple[int, ...]:
     return tuple(map(max, zip(*(size[first:] for size in sizes), strict=False)))
 
 
-def resume(dataset: Dataset, folder: str | Path) -> Run:
-    """Go on with a run that was interrupted, from its last finished epoch."""
+def resume(dataset: Dataset, folder: str | Path, *, trust_code: bool = False) -> Run:
+    """Go on with a run that was interrupted, from its last finished epoch.
+
+    Args:
+        dataset: that the run began with.
+        folder: of the run.
+        trust_code: whether the run may bring a backbone of its own, which is code that is run.
+    """
     target = Path(folder)
     require_run(target)
-    config = with_backbone(read_config(target / CONFIG), target)
-    found = survey(dataset, workers=1)
-    is_one = config.folds == 1 or not fold_folder(target, 0).exists()
-    return _fit(found, target, config) if is_one else _folds(found, target, config)
+    with trusting_code(trust_code), run_writer(target) if _is_first_process() else nullcontext():
+        config = with_backbone(read_config(target / CONFIG), target)
+        require_devices(config)
+        found = survey(dataset, workers=1)
+        is_one = config.folds == 1 or not fold_folder(target, 0).exists()
+        try:
+            return _fit(found, target, config) if is_one else _folds(found, target, config)
+        except (KeyboardInterrupt, SystemExit):
+            leave(target)
+            raise
 
 
 def _folds(found: Survey, target: Path, config: TrainConfig) -> Run:
@@ -239,11 +262,14 @@ def _fit_within(found: Survey, target: Path, config: TrainConfig) -> Run:
     last = target / CHECKPOINTS / "last.ckpt"
     if method.begin is not None and not last.exists():
         method.begin(module.network, data, partial(plain_network, config, described))
-    trainer.fit(module, data, ckpt_path=str(last) if last.exists() else None)
+    try:
+        trainer.fit(module, data, ckpt_path=str(last) if last.exists() else None)
+    except SIGTERMException:
+        raise SystemExit(STOPPED) from None
     if _is_first_process():
         describe_run(target, found.dataset)
     score = best.best_model_score
-    epoch = torch.load(target / CHECKPOINTS / "best.ckpt", weights_only=False)["epoch"]
+    epoch = read_checkpoint(target / CHECKPOINTS / "best.ckpt")["epoch"]
     kept = Run(target, int(epoch), float("nan") if score is None else float(score))
     said = f"epoch {kept.best_epoch + 1} of {config.epochs} was kept"
     say(said if score is None else f"{said}: {kept.best_nll:.4f} nats per label")
@@ -277,6 +303,7 @@ def _trainer(
         logger=TensorBoardLogger(target, name="tensorboard", version=""),
         enable_progress_bar=False,
         enable_model_summary=False,
+        plugins=[Checkpoints()],
         use_distributed_sampler=False,
         num_sanity_val_steps=0,
         log_every_n_steps=1,
@@ -296,6 +323,16 @@ def _describe(found: Survey, prepared: Dataset, config: TrainConfig) -> RunData:
         raise InputError(
             Fault(f"images with {sorted(channels)} channels", expected="the same for all cases")
         )
+    axes = {len(case.image_space): case.name for case in reversed(with_image)}
+    if len(axes) > 1:
+        raise InputError(
+            Fault(
+                "images of "
+                + " and ".join(f"{ndim} axes ({name})" for ndim, name in sorted(axes.items())),
+                expected="images that are all 2-D, or all 3-D",
+                fix="make a study of each",
+            )
+        )
     of_classes = found.dataset.kind == "classes"
     ndim = 0 if of_classes else len(with_image[0].image_space)
     return RunData(
@@ -307,6 +344,7 @@ def _describe(found: Survey, prepared: Dataset, config: TrainConfig) -> RunData:
         space=config.space or with_image[0].image_space if of_classes else (),
         kind=found.dataset.kind,
         features=found.dataset.features,
+        labels=found.digest,
     )
 
 
@@ -318,6 +356,7 @@ def _require_same(now: RunData, target: Path) -> None:
     """Refuse to go on with other data: matrices and heads are known by their place."""
     before = read_data(target)
     before.require_features(now.features)
+    _require_same_labels(before.labels, now.labels, target)
     for name in ("kind", "raters", "classes", "n_channels", "ndim", "space"):
         was, found = getattr(before, name), getattr(now, name)
         if was != found:
@@ -329,3 +368,15 @@ def _require_same(now: RunData, target: Path) -> None:
                     file=str(target),
                 )
             )
+
+
+def _require_same_labels(before: str, now: str, target: Path) -> None:
+    if before and before != now:
+        raise InputError(
+            Fault(
+                "the labels have changed since the run began",
+                expected="the labels that it has learned from so far",
+                fix="put them back, or start another run",
+                file=str(target),
+            )
+        )

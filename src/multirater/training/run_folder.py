@@ -14,26 +14,26 @@ RUN/origin.json      where the data set is
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
-
-import torch
 
 from multirater import __version__
 from multirater.errors import Fault, InputError
 from multirater.io.folders import is_folder_layout
+from multirater.io.formats.guard import reading
 from multirater.io.results.contents import read_json, write_json
 from multirater.io.results.layout import CHECKPOINTS, CONFIG, DATA, fold_folder
 from multirater.io.tables.manifest import FILE_NAME as MANIFEST
 from multirater.io.tables.table_check import Kind
 from multirater.nn.ensemble import Ensemble
 from multirater.nn.rater_network import RaterNetwork
+from multirater.training.checkpoints import read_checkpoint
 from multirater.training.config import TrainConfig, read_config
 from multirater.training.drawn_targets import kind_of
 from multirater.training.methods import training_method
 from multirater.training.networks import Shape, plain
-from multirater.training.own_backbone import with_backbone
+from multirater.training.own_backbone import trusting_code, with_backbone
 from multirater.types import Classes, LabelClass
 from multirater.words import listed
 
@@ -52,6 +52,7 @@ class RunData:
         features: names of the features, where vectors come from a table with names.
         kind: `masks` or `classes`, of the labels.
         version: of multirater.
+        labels: digest of all labels, to notice when they change; empty in older runs.
     """
 
     raters: tuple[str, ...]
@@ -63,6 +64,7 @@ class RunData:
     kind: Kind = "masks"
     features: tuple[str, ...] = ()
     version: str = __version__
+    labels: str = ""
 
     def require_features(self, names: tuple[str, ...]) -> None:
         """Refuse other features, or the same in another order: they go by their place."""
@@ -120,28 +122,51 @@ def write_data(data: RunData, folder: Path) -> None:
 
 def read_data(folder: Path) -> RunData:
     """Read what a network knows of its data."""
-    stored = read_json(folder / DATA).items()
-    known: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in stored}
-    return RunData(**known)
+    with reading(folder / DATA, "description of a run's data", fix="copy the run again"):
+        stored = read_json(folder / DATA).items()
+        known: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in stored}
+        return RunData(**known)
 
 
-def read_run(folder: str | Path) -> tuple[TrainConfig, RunData, RaterNetwork]:
-    """Read settings, data description and the best network of a run."""
+def read_run(
+    folder: str | Path, *, trust_code: bool = False
+) -> tuple[TrainConfig, RunData, RaterNetwork]:
+    """Read settings, data description and the best network of a run.
+
+    Args:
+        folder: of the run.
+        trust_code: whether the run may bring a backbone of its own, which is code that is run.
+
+    Raises:
+        InputError: the run is damaged, or would run code that nobody said to trust.
+    """
     target = Path(folder)
     require_run(target)
+    with trusting_code(trust_code), reading(target, "run", fix="copy the run again"):
+        return _read_run(target)
+
+
+def _read_run(target: Path) -> tuple[TrainConfig, RunData, RaterNetwork]:
     config = with_backbone(read_config(target / CONFIG), target)
     if config.folds > 1 and fold_folder(target, 0).exists():
-        parts = [read_run(fold_folder(target, number)) for number in range(config.folds)]
+        parts = [_read_run(fold_folder(target, number)) for number in range(config.folds)]
         return config, parts[0][1], Ensemble([part[2] for part in parts]).eval()
     data = read_data(target)
-    network = build_network(config, data)
     checkpoint = target / CHECKPOINTS / "best.ckpt"
     if not checkpoint.exists():
         raise InputError(Fault("has no trained network yet", file=str(target)))
-    state = torch.load(checkpoint, map_location="cpu", weights_only=False)["state_dict"]
+    state = read_checkpoint(checkpoint)["state_dict"]
+    network = build_network(_without_downloads(config), data)
     prefix = "network."
     network.load_state_dict({key.removeprefix(prefix): value for key, value in state.items()})
     return config, data, network.eval()
+
+
+def _without_downloads(config: TrainConfig) -> TrainConfig:
+    """Build no network from weights elsewhere: those of the run take their place anyway."""
+    if "pretrained" not in config.backbone_options:
+        return config
+    return replace(config, backbone_options=config.backbone_options | {"pretrained": False})
 
 
 def build_network(config: TrainConfig, data: RunData) -> RaterNetwork:

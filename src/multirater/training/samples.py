@@ -19,6 +19,7 @@ from multirater.training.paged import Room, in_memory
 from multirater.training.places import Places, find_places
 from multirater.training.resampling import resampled_size, resize_labels, resize_maps
 from multirater.types import MISSING, Case, Image
+from multirater.words import counted
 
 __all__ = [
     "Grid",
@@ -115,10 +116,7 @@ def read_sample(
     image = case.read_image()
     if image is None:
         raise InputError(Fault("has no image", fix="training needs images", case=case.name))
-    if not np.isfinite(image.array).all():
-        raise InputError(
-            Fault("image holds NaN or infinite values", fix="mend the image", case=case.name)
-        )
+    require_finite(image.array, case.name)
     size = grid.size_of(image)
     prepared = grid.prepared(image)
     del image  # no longer held while labels are read
@@ -135,6 +133,32 @@ def read_sample(
     positions = tuple(raters[rater] for rater in present)
     places = find_places(labels) if with_places and not of_classes else ()
     return Sample(prepared, labels, positions, known, places)
+
+
+_LARGEST = 1e18
+"""Values whose squares a network can still compute with."""
+
+
+def require_finite(image: NDArray[np.generic], case: str = "") -> None:
+    """Refuse an image that no label can follow from.
+
+    Args:
+        image: as it was read.
+        case: its name.
+
+    Raises:
+        InputError: a value is NaN or infinite, or too large to compute with.
+    """
+    if image.dtype.kind != "f" or max(image.max(), -image.min()) <= _LARGEST:
+        return
+    n_wrong = int((~np.isfinite(image)).sum())
+    if n_wrong:
+        found = f"image is NaN or infinite at {counted(n_wrong, 'place')}"
+    else:
+        found = f"image holds values of {float(np.abs(image).max()):.3g}, too large to compute with"
+    raise InputError(
+        Fault(found, expected="finite numbers", fix="mend the image, or leave it out", case=case)
+    )
 
 
 class SampleCache:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import pydicom
 from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
+from multirater.io.formats.claims import inflated_size, require_room, room_for
 from multirater.io.formats.grid import geometry_from_steps, size_text
 from multirater.io.formats.guard import reading
 from multirater.io.formats.suffixes import is_dicom_file, is_image_file
@@ -22,6 +24,9 @@ from multirater.types import Geometry
 
 SEGMENTATIONS = ("1.2.840.10008.5.1.4.1.1.66.4", "1.2.840.10008.5.1.4.1.1.66.7")
 """The SOP classes of DICOM-SEG: Segmentation Storage, Label Map Segmentation Storage."""
+
+_DEFLATED = "1.2.840.10008.1.2.1.99"
+"""Transfer syntax of files that are packed as a whole."""
 
 UNEVEN = 0.1
 """How far a slice may be from its place in an even stack, as a part of the distance of slices."""
@@ -51,10 +56,24 @@ class Stack:
 def read_header(path: Path) -> Any:
     """Read the header of a DICOM file, also of one without the preamble of part 10."""
     with reading(path, "DICOM"):
+        _require_small_enough(path)
         header = pydicom.dcmread(path, stop_before_pixels=True, force=True)
         if "SOPClassUID" not in header and "Rows" not in header:
             raise ValueError("it has no DICOM header")
         return header
+
+
+def _require_small_enough(path: Path) -> None:
+    """Refuse a deflated file that unpacks to too much: pydicom would unpack all of it at once."""
+    with path.open("rb") as stream:
+        if stream.read(132)[128:] != b"DICM":
+            return
+        stream.seek(0)
+        meta = pydicom.filereader.read_partial(stream, lambda *_: True).file_meta
+        if str(meta.get("TransferSyntaxUID", "")) != _DEFLATED:
+            return
+        stream.seek(144 + int(meta.get("FileMetaInformationGroupLength", 0)))
+        require_room(inflated_size(stream, room_for(path)), path)
 
 
 def is_segmentation(header: Any) -> bool:
@@ -101,14 +120,17 @@ def _require_one_series(headers: dict[Path, Any]) -> None:
 def _stack_of(headers: dict[Path, Any]) -> Stack:
     for path, header in headers.items():
         with reading(path, "DICOM"):
-            _require_sizes(header)
+            _require_sizes(header, path)
     if any(_n_frames(header) > 1 for header in headers.values()):
         return _frames_of_one_file(headers)
     return _single_frames(headers)
 
 
-def _require_sizes(header: Any) -> None:
-    if int(header.get("Rows") or 0) > 0 and int(header.get("Columns") or 0) > 0:
+def _require_sizes(header: Any, path: Path) -> None:
+    sides = [int(header.get(name) or 0) for name in ("Rows", "Columns")]
+    if min(sides) > 0:
+        depth = int(header.get("BitsAllocated") or 8) * int(header.get("SamplesPerPixel") or 1)
+        require_room(prod(sides) * _n_frames(header) * depth // 8, path)
         return
     raise InputError(
         Fault(

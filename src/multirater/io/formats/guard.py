@@ -9,9 +9,11 @@ from pathlib import Path
 
 from multirater.errors import Fault, InputError
 
+_EXPORT_AGAIN = "copy or export the file again, or give it the suffix of what it really is"
+
 
 @contextmanager
-def reading(path: str | Path, kind: str) -> Iterator[None]:
+def reading(path: str | Path, kind: str, *, fix: str = _EXPORT_AGAIN) -> Iterator[None]:
     """Turn whatever goes wrong while `path` is read as `kind` into an `InputError` naming it.
 
     Example:
@@ -39,7 +41,7 @@ def reading(path: str | Path, kind: str) -> Iterator[None]:
             Fault(
                 f"cannot be read as {kind}: {reason(error)}",
                 expected=f"a whole, undamaged {kind} file",
-                fix="copy or export the file again, or give it the suffix of what it really is",
+                fix=fix,
                 file=str(path),
             )
         ) from error

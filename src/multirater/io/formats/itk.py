@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from multirater.errors import Fault, InputError
 from multirater.io.formats.grid import Shape, fit_image, fit_ndim, geometry_from_steps, size_text
 from multirater.io.formats.guard import cannot_hold, reading
+from multirater.io.formats.itk_headers import require_honest
 from multirater.io.formats.suffixes import suffix_of
 from multirater.types import Geometry, Image
 
@@ -40,6 +41,7 @@ def quiet() -> Iterator[None]:
 def read(path: Path, ndim: int | None, *, as_labels: bool = False) -> Image:
     """Read an NRRD or MetaImage file as (channels, *space)."""
     with reading(path, _kind(path)), quiet():
+        require_honest(path, is_nrrd=_kind(path) == "NRRD")
         file = sitk.ReadImage(str(path), imageIO=_reader(path))
         space, geometry = _grid(file)
         values = sitk.GetArrayFromImage(file)

@@ -8,6 +8,7 @@ default.
 
 from __future__ import annotations
 
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from numpy.lib.recfunctions import structured_to_unstructured
 from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
+from multirater.io.formats.claims import require_room, unpacked_gzip
 from multirater.io.formats.grid import (
     Shape,
     fit_image,
@@ -33,13 +35,14 @@ _INTEGERS = tuple(f"{kind}{size}" for kind in ("int", "uint") for size in (8, 16
 _HOLDS = (*_INTEGERS, "float32", "float64")
 _TO_LPS = np.diag([-1.0, -1.0, 1.0])
 _MILLIMETRES = {"meter": 1000.0, "micron": 0.001}
+_AFTER_PIXELS = 4096
 _LARGEST_AXIS = 32767  # of the first version of the format
 
 
 def read(path: Path, ndim: int | None, *, as_labels: bool = False) -> Image:
     """Read a NIfTI file as (channels, *space); a scale in the header is applied."""
     with reading(path, "NIfTI"):
-        file = _load(path)
+        file = _whole(path, _load(path))
         space = _space(file.shape)
         values = np.asanyarray(file.dataobj)
         if values.dtype.names:  # RGB and RGBA
@@ -79,6 +82,26 @@ def _load(path: Path) -> Any:
     if not isinstance(file, nibabel.Nifti1Pair):
         raise ValueError(f"it is {type(file).__name__}")
     return file
+
+
+def _whole(path: Path, header: Any) -> Any:
+    """Return a file whose claims were checked; of a packed one the checksum, which nibabel skips.
+
+    Args:
+        path: the file.
+        header: as nibabel opened it, of which no pixel was read.
+    """
+    proxy = header.dataobj
+    n_bytes = prod(header.shape) * proxy.dtype.itemsize
+    require_room(n_bytes, path)
+    with path.open("rb") as stream:
+        is_packed = stream.read(2) == b"\x1f\x8b"
+        stream.seek(0)
+        if not is_packed:
+            return header
+        # After the pixels a little may follow; of other lengths the header is wrong.
+        content = unpacked_gzip(stream, proxy.offset + n_bytes + _AFTER_PIXELS)
+    return type(header).from_bytes(content)
 
 
 def _space(stored: tuple[int, ...]) -> tuple[int, ...]:

@@ -9,6 +9,8 @@ without space whose entries are its channels. Pickled objects are never loaded.
 from __future__ import annotations
 
 import zipfile
+from io import BytesIO
+from math import prod
 from pathlib import Path
 from typing import IO, Any
 
@@ -18,6 +20,7 @@ from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
 from multirater.io.formats.axes import channel_axis, channels_first
+from multirater.io.formats.claims import require_room
 from multirater.io.formats.grid import Shape, fit_image, fit_ndim, geometry_from_json, is_default
 from multirater.io.formats.guard import cannot_hold, reading
 from multirater.io.formats.suffixes import suffix_of
@@ -31,7 +34,7 @@ def read(path: Path, ndim: int | None, *, as_labels: bool = False) -> Image:
     if suffix_of(path) == ".npz":
         return _read_npz(path, ndim, as_labels=as_labels)
     with reading(path, "NPY"), path.open("rb") as stream:
-        array = npy.read_array(stream, allow_pickle=False)
+        array = _read_array(stream, path.stat().st_size)
         return _without_axes(array, ndim, as_labels=as_labels)
 
 
@@ -91,8 +94,31 @@ def _header_shape(stream: IO[bytes]) -> tuple[int, ...]:
 def _read_npz(path: Path, ndim: int | None, *, as_labels: bool) -> Image:
     with reading(path, "NPZ"), np.load(path, allow_pickle=False) as archive:
         if set(archive.files) == _OURS:
-            return fit_image(archive["array"], _stored_geometry(archive), ndim)
-        return _without_axes(archive[_only_key(archive.files)], ndim, as_labels=as_labels)
+            return fit_image(_member(path, "array"), _stored_geometry(archive), ndim)
+        array = _member(path, _only_key(archive.files))
+        return _without_axes(array, ndim, as_labels=as_labels)
+
+
+def _member(path: Path, key: str) -> NDArray[Any]:
+    """Read an array of an archive to its end, so that its checksum is checked."""
+    with zipfile.ZipFile(path) as files:
+        claimed = files.getinfo(f"{key}.npy").file_size
+        require_room(claimed, path)
+        with files.open(f"{key}.npy") as stream:
+            content = stream.read(claimed + 1)
+    return _read_array(BytesIO(content), len(content))
+
+
+def _read_array(stream: IO[bytes], n_stored: int) -> NDArray[Any]:
+    """Read an array whose header does not claim more than there is."""
+    version = npy.read_magic(stream)
+    header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+    whole, _, kind = header(stream)
+    n_bytes, n_there = prod(whole) * kind.itemsize, n_stored - stream.tell()
+    if n_bytes > n_there:
+        raise ValueError(f"it is truncated: {n_there} of {n_bytes} bytes")
+    stream.seek(0)
+    return npy.read_array(stream, allow_pickle=False)
 
 
 def _npz_shape(path: Path, ndim: int | None) -> Shape:

@@ -10,6 +10,7 @@ text chunk of the PNG, as JSON.
 from __future__ import annotations
 
 import json
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from PIL import UnidentifiedImageError
 from PIL.PngImagePlugin import PngInfo
 
 from multirater.errors import Fault, InputError
+from multirater.io.formats.claims import require_png_checksums, require_room
 from multirater.io.formats.grid import (
     Shape,
     fit_image,
@@ -43,6 +45,9 @@ def read(path: Path, ndim: int | None, *, as_labels: bool = False) -> Image:
     """Read a PNG or JPEG file as (channels, H, W)."""
     with reading(path, "PNG or JPEG"), _opened(path) as picture:
         _require_still(picture)
+        if picture.format == "PNG":
+            require_png_checksums(path)
+        require_room(prod(picture.size) * len(picture.getbands()), path)
         geometry = _geometry(picture)
         depth, colour = _png_depth(path)
         if depth == 16 and colour not in (_GREY, _PALETTE):

@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ import tifffile
 from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
+from multirater.io.formats.claims import require_room
 from multirater.io.formats.grid import (
     Shape,
     fit_image,
@@ -45,6 +47,7 @@ def read(path: Path, ndim: int | None, *, as_labels: bool = False) -> Image:
         series, geometry = _only_series(file), _own_geometry(file)
         axes, sizes = _axes(series, geometry)
         roles = _roles(axes, sizes, ndim)
+        _require_claims(series, path)
         pixels = _pixels(file, series, path).reshape(sizes)
         array = _arranged(pixels, roles)
         page = series.keyframe
@@ -112,6 +115,15 @@ class _Notes(logging.Handler):
         """Raise if a page or a part of the metadata was unreadable."""
         if self.damage:
             raise ValueError(f"it is truncated or damaged: {self.damage[0].split('> ', 1)[-1]}")
+
+
+def _require_claims(series: Any, path: Path) -> None:
+    """Refuse pages that claim more pixels, or more parts, than the file can hold."""
+    require_room(series.size * series.dtype.itemsize, path)
+    page = series.keyframe
+    n_parts = prod(page.chunked)
+    if n_parts > path.stat().st_size or len(series.pages) > path.stat().st_size:
+        raise ValueError(f"it claims {n_parts} parts of {len(series.pages)} pages")
 
 
 def _only_series(file: tifffile.TiffFile) -> Any:

@@ -15,6 +15,11 @@ from multirater.io.atomic import replacing
 from multirater.io.results.layout import CASES, CURVES, RATERS, TRUST
 from multirater.io.tables.dataset_tables import write_dataset_tables
 from multirater.io.tables.manifest import Row
+from multirater.io.tables.result_table import (
+    read_curves_table,
+    read_result_table,
+    write_result_table,
+)
 from multirater.trust import Trust, trust_from_json
 from multirater.types import Classes
 
@@ -74,7 +79,7 @@ def read_case_table(folder: Path) -> pd.DataFrame | None:
 def read_curves(folder: Path) -> pd.DataFrame:
     """Read the curves of a run, one row per epoch; nothing where there are none."""
     path = folder / CURVES
-    return pd.read_csv(path) if path.is_file() else pd.DataFrame()
+    return read_curves_table(path) if path.is_file() else pd.DataFrame()
 
 
 def write_dataset_of(
@@ -88,13 +93,12 @@ def write_dataset_of(
 
 def write_table(path: Path, table: pd.DataFrame) -> None:
     """Write a table with its index, in one move."""
-    with replacing(path, overwrite=True) as temporary:
-        table.to_csv(temporary)
+    write_result_table(table, path, overwrite=True)
 
 
 def _read_table(path: Path, index: str) -> pd.DataFrame | None:
     """Read a table by name; a rater may be called NA."""
     if not path.is_file():
         return None
-    table = pd.read_csv(path, dtype={index: str}, keep_default_na=False, na_values=[""])
+    table = read_result_table(path)
     return table.set_index(index) if index in table else None

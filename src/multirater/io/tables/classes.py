@@ -14,6 +14,7 @@ from pathlib import Path
 from multirater.errors import Fault, InputError
 from multirater.io.atomic import replacing
 from multirater.io.tables.csv_table import read_table
+from multirater.io.tables.spreadsheet import shown
 from multirater.types import MISSING, Classes, LabelClass
 
 FILE_NAME = "classes.csv"
@@ -127,7 +128,7 @@ def write_classes(classes: Classes, path: Path, *, overwrite: bool = False) -> N
         writer = csv.writer(stream)
         writer.writerow(["index", "name", "colour", "value"])
         for index, item in enumerate(classes.items):
-            writer.writerow([index, item.name, item.colour, _or_empty(item.value)])
+            writer.writerow([index, shown(item.name), item.colour, _or_empty(item.value)])
         if classes.unlabelled is not None:
             writer.writerow([MISSING, "unlabelled", "", classes.unlabelled])
 

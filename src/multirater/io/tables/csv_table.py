@@ -8,6 +8,7 @@ from io import StringIO
 from pathlib import Path
 
 from multirater.errors import Fault, InputError
+from multirater.io.tables.spreadsheet import meant
 
 
 def read_table(
@@ -40,7 +41,7 @@ def read_table(
     )
     try:
         lines = [
-            (reader.line_num, [cell.strip() for cell in cells])
+            (reader.line_num, [meant(cell.strip()) for cell in cells])
             for cells in reader
             if any(cell.strip() for cell in cells)
         ]

@@ -23,6 +23,7 @@ from typing import get_args
 from multirater.errors import Fault, InputError
 from multirater.io.atomic import replacing
 from multirater.io.tables.csv_table import read_table, require_distinct
+from multirater.io.tables.spreadsheet import shown
 from multirater.types import ANSWER_COLUMNS, DrawingKind
 
 FILE_NAME = "manifest.csv"
@@ -86,7 +87,7 @@ def write_rows(rows: Iterable[Row], path: Path, *, overwrite: bool = False) -> N
     ):
         writer = csv.writer(stream)
         writer.writerow(used)
-        writer.writerows([getattr(row, name) for name in used] for row in listed)
+        writer.writerows([shown(getattr(row, name)) for name in used] for row in listed)
 
 
 def cell_of(paths: Sequence[Path], folder: Path) -> str:

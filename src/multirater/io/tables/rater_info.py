@@ -14,6 +14,7 @@ from pathlib import Path
 from multirater.errors import Fault, InputError
 from multirater.io.atomic import replacing
 from multirater.io.tables.csv_table import read_table
+from multirater.io.tables.spreadsheet import shown
 
 FILE_NAME = "raters.csv"
 _EXPECTED = "columns rater[, group][, tool][, years], and others by choice"
@@ -78,7 +79,8 @@ def write_rater_info(info: RaterInfo, folder: Path) -> None:
         writer = csv.writer(stream)
         writer.writerow(["rater", *columns])
         writer.writerows(
-            [rater, *(said.get(name, "") for name in columns)] for rater, said in info.items()
+            [shown(cell) for cell in (rater, *(said.get(name, "") for name in columns))]
+            for rater, said in info.items()
         )
 
 

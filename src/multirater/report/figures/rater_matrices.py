@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from multirater.errors import Fault, InputError
 from multirater.fuse.rater_table import rater_table, rater_table_of_tasks
 from multirater.io.survey import Survey
+from multirater.io.tables.result_table import read_result_table
 from multirater.metrics import confusion_counts
 from multirater.report.reference import Reference, vote
 from multirater.types import MISSING, Case
@@ -61,7 +62,7 @@ def read_matrices(path: Path, source: str) -> RaterMatrices:
         path: of the file.
         source: where it comes from, in words.
     """
-    table = pd.read_csv(path, dtype={"rater": str}, keep_default_na=False, na_values=[""])
+    table = read_result_table(path)
     found = [name for name in table.columns if name.startswith("cm[") and name.endswith("]")]
     if not {"rater", "skill"} <= set(table.columns) or math.isqrt(len(found)) ** 2 != len(found):
         raise InputError(

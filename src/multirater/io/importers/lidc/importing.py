@@ -81,7 +81,8 @@ def import_lidc(
     """
     _require_sensible(readers, margin_mm)
     target = Path(folder)
-    with new_folder(target, overwrite=overwrite) as temporary:
+    inputs = [Path(each) for each in (source, ct) if each is not None]
+    with new_folder(target, overwrite=overwrite, inputs=inputs) as temporary:
         nodules = _nodules_with(readers, _read_scans(Path(source)))
         wanted = frozenset(nodule.series for nodule in nodules if nodule.series)
         found = {} if ct is None else index_series(Path(ct), wanted, workers=workers)

@@ -89,7 +89,7 @@ def import_cityscapes(
     if shrink < 1:
         raise InputError(Fault(f"shrink {shrink}", expected="a whole number from 1 on"))
     scenes = _find_scenes(root)
-    with new_folder(target, overwrite=overwrite) as temporary:
+    with new_folder(target, overwrite=overwrite, inputs=[root]) as temporary:
         rows, faults, n_masks = list[Row](), list[Fault](), 0
         for scene in track(scenes, "converting scenes", len(scenes)):
             is_training = SPLITS[scene.split] == "train"

@@ -54,7 +54,7 @@ def import_les_av(
     if faults:
         raise InputError(faults)
     splits = split_patients((image.stem for image in images), SHARES, seed=seed)
-    with new_folder(target, overwrite=overwrite) as temporary:
+    with new_folder(target, overwrite=overwrite, inputs=[root]) as temporary:
         rows = [
             Row(
                 image.stem,

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError, MultiraterWarning
+from multirater.io.case_files import folders_of
 from multirater.io.formats.images import write_image
 from multirater.io.formats.labels import write_label
 from multirater.io.importers.lidc.importing import CLASSES
@@ -83,7 +84,7 @@ def import_lidc_crops(
     names, raters = file_names(patients), file_names(dataset.raters)
     jobs = [_Job(case, names[case.name], raters, splits[patients[case.name]]) for case in cases]
     target = Path(folder)
-    with new_folder(target, overwrite=overwrite) as temporary:
+    with new_folder(target, overwrite=overwrite, inputs=folders_of(dataset)) as temporary:
         write = partial(_write_nodule, folder=temporary, isotropic=isotropic)
         written = list(map_parallel(write, jobs, label="cutting nodules", workers=workers))
         _require_slices(written, source)

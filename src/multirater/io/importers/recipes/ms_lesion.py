@@ -76,7 +76,7 @@ def import_ms_lesion(
         raise InputError(faults)
     splits = split_patients((scan.patient for scan in scans), SHARES, seed=seed)
     target = Path(folder)
-    with new_folder(target, overwrite=overwrite) as temporary:
+    with new_folder(target, overwrite=overwrite, inputs=[root]) as temporary:
         rows = [row for scan in scans for row in _rows(scan, target, splits[scan.patient], truth)]
         write_dataset_tables(temporary, rows, CLASSES)
     return target / manifest.FILE_NAME

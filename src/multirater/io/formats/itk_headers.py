@@ -1,0 +1,170 @@
+"""What the headers of NRRD and MetaImage files say of their data, before ITK follows them.
+
+ITK reads whatever file a header names, takes the memory it claims, and does not look at the
+checksum of packed data. Here the claims are held against what is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+
+from multirater.errors import Fault, InputError
+from multirater.io.formats.claims import require_room, require_sound
+
+_LONGEST_HEADER = 2**20
+
+_NRRD_BYTES = {
+    **dict.fromkeys(("signed char", "int8", "int8_t", "uchar", "unsigned char", "uint8"), 1),
+    **dict.fromkeys(("uint8_t", "block"), 1),
+    **dict.fromkeys(("short", "int16", "int16_t", "ushort", "uint16", "uint16_t"), 2),
+    **dict.fromkeys(("short int", "signed short", "signed short int"), 2),
+    **dict.fromkeys(("unsigned short", "unsigned short int"), 2),
+    **dict.fromkeys(("int", "signed int", "int32", "int32_t", "uint", "uint32", "uint32_t"), 4),
+    **dict.fromkeys(("unsigned int", "float"), 4),
+}
+"""Bytes of NRRD's types; those that are not named have eight at most."""
+
+_META_BYTES = {"CHAR": 1, "SHORT": 2, "INT": 4, "FLOAT": 4, "LONG": 4}
+
+
+@dataclass(frozen=True)
+class DataClaim:
+    """What a header says of its data.
+
+    Attributes:
+        n_bytes: unpacked.
+        packing: `raw`, `gzip`, `bzip2`, `zlib`, or another that is left to ITK.
+        names: files that hold the data; empty where they follow the header.
+        offset: of data that follow the header.
+    """
+
+    n_bytes: int
+    packing: str
+    names: tuple[str, ...]
+    offset: int
+
+
+def require_honest(path: Path, *, is_nrrd: bool) -> None:
+    """Refuse claims that cannot be, data of other folders, and packed data that are damaged.
+
+    Raises:
+        InputError: with what is wrong.
+        ValueError: the header cannot be understood, or data are damaged.
+    """
+    claim = _nrrd_claim(path) if is_nrrd else _meta_claim(path)
+    files = [_inside(path, name) for name in claim.names] or [path]
+    for file in files:
+        require_room(claim.n_bytes // len(files), file)
+    if len(files) > 1:
+        return
+    with files[0].open("rb") as stream:
+        stream.seek(0 if claim.names else claim.offset)
+        if claim.packing in ("gzip", "bzip2", "zlib"):
+            require_sound(stream, claim.packing, claim.n_bytes)
+        elif claim.packing == "raw" and not claim.names:
+            n_there = path.stat().st_size - claim.offset
+            if n_there < claim.n_bytes:
+                raise ValueError(f"it is truncated: {n_there} of {claim.n_bytes} bytes")
+
+
+def _inside(header: Path, name: str) -> Path:
+    """Return a file that a header names, which must lie in the header's folder or below."""
+    file = header.parent / name
+    if file.resolve().is_relative_to(header.parent.resolve()):
+        return file
+    raise InputError(
+        Fault(
+            f"takes its pixels from {name}, outside its folder",
+            expected="a data file beside the header, or below",
+            fix="put the data beside the header and correct the name there",
+            file=str(header),
+        )
+    )
+
+
+def _nrrd_claim(path: Path) -> DataClaim:
+    lines, offset = _lines_to_blank(path)
+    if not lines[0].startswith("NRRD"):
+        raise ValueError("it does not begin with NRRD")
+    fields = {}
+    for number, line in enumerate(lines):
+        name, colon, value = line.partition(":")
+        if colon and not value.startswith("=") and not line.startswith("#"):
+            fields[name.strip().lower().replace(" ", "")] = (value.strip(), number)
+    sizes = [int(each) for each in fields["sizes"][0].split()]
+    one = _NRRD_BYTES.get(fields["type"][0].lower(), 8)
+    packing = fields.get("encoding", ("raw", 0))[0].lower()
+    packing = {"gz": "gzip", "bz2": "bzip2"}.get(packing, packing)
+    if {"byteskip", "lineskip"} & set(fields):
+        packing = "other"
+    named, at = fields.get("datafile", ("", 0))
+    names: Sequence[str] = (named,) if named else ()
+    if named.upper().startswith("LIST"):
+        names = [line.strip() for line in lines[at + 1 :] if line.strip()]
+    elif "%" in named:
+        names = _numbered(named)
+    return DataClaim(_size(sizes) * one, packing, tuple(names), offset)
+
+
+def _meta_claim(path: Path) -> DataClaim:
+    fields, offset, listed = _meta_fields(path)
+    sizes = [int(each) for each in fields["dimsize"].split()]
+    kind = fields["elementtype"].upper().removeprefix("MET_").replace("UCHAR", "CHAR")
+    one = _META_BYTES.get(kind.removesuffix("_ARRAY").removeprefix("U"), 8)
+    n_bytes = _size(sizes) * one * int(fields.get("elementnumberofchannels", "1"))
+    is_packed = fields.get("compresseddata", "false").lower() in ("true", "1")
+    named = fields["elementdatafile"]
+    names: Sequence[str] = (named,)
+    if named.upper() == "LOCAL":
+        names = ()
+    elif named.upper().startswith("LIST"):
+        names = listed
+    elif "%" in named:
+        names = _numbered(named)
+    return DataClaim(n_bytes, "zlib" if is_packed else "raw", tuple(names), offset)
+
+
+def _meta_fields(path: Path) -> tuple[dict[str, str], int, list[str]]:
+    """Return the fields by name, where the header ends, and the lines after it."""
+    fields: dict[str, str] = {}
+    with path.open("rb") as stream:
+        for raw in iter(stream.readline, b""):
+            name, equals, value = raw.decode("latin-1").partition("=")
+            if not equals or stream.tell() > _LONGEST_HEADER:
+                break
+            fields[name.strip().lower()] = value.strip()
+            if name.strip().lower() == "elementdatafile":
+                offset = stream.tell()
+                is_list = value.strip().upper().startswith("LIST")
+                rest = stream.read(_LONGEST_HEADER).decode("latin-1") if is_list else ""
+                return fields, offset, [line.strip() for line in rest.splitlines() if line.strip()]
+    raise ValueError("its header does not name its data (ElementDataFile)")
+
+
+def _lines_to_blank(path: Path) -> tuple[list[str], int]:
+    lines: list[str] = []
+    with path.open("rb") as stream:
+        for raw in iter(stream.readline, b""):
+            line = raw.decode("latin-1").strip("\r\n")
+            if not line:
+                break
+            lines.append(line)
+            if stream.tell() > _LONGEST_HEADER:
+                raise ValueError("its header does not end")
+        if not lines:
+            raise ValueError("it is empty")
+        return lines, stream.tell()
+
+
+def _numbered(pattern: str) -> tuple[str]:
+    """Return the name that a pattern of numbered files stands for, once: all lie in one folder."""
+    return (pattern.split()[0],)
+
+
+def _size(sizes: Sequence[int]) -> int:
+    if not sizes or min(sizes) < 0:
+        raise ValueError(f"it has sizes {list(sizes)}")
+    return prod(sizes)

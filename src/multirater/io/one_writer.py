@@ -1,0 +1,92 @@
+"""One process writes at a place; a second one is told so.
+
+The lock is a file beside the place that the system unlocks when its process ends, however it ends.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from multirater.errors import Fault, InputError
+
+_locks: Any = import_module("fcntl") if find_spec("fcntl") else None
+"""None on a system that has no such locks."""
+
+_HELD = {errno.EACCES, errno.EAGAIN}
+
+
+@contextmanager
+def one_writer(place: str | Path) -> Iterator[None]:
+    """Hold the right to write at a place until the block ends.
+
+    Args:
+        place: file or folder to write, which need not exist; its parent folder must.
+
+    Raises:
+        InputError: another process holds it.
+
+    Example:
+        >>> import tempfile
+        >>> place = Path(tempfile.mkdtemp()) / "out"
+        >>> with one_writer(place):
+        ...     print([path.name for path in place.parent.iterdir()])
+        ['.out.lock']
+        >>> list(place.parent.iterdir())
+        []
+    """
+    target = Path(place)
+    lock = target.with_name(f".{target.name}.lock")
+    descriptor = _locked(lock, target)
+    try:
+        yield
+    finally:
+        lock.unlink(missing_ok=True)  # while it is held: nobody else has it open and locked
+        os.close(descriptor)
+
+
+def _locked(lock: Path, target: Path) -> int:
+    while True:
+        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        try:
+            _take(descriptor, target)
+            if _is_at(descriptor, lock):
+                os.ftruncate(descriptor, 0)
+                os.write(descriptor, f"{os.getpid()}\n".encode())
+                return descriptor
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)  # its owner removed it between opening and locking: once more
+
+
+def _take(descriptor: int, target: Path) -> None:
+    if _locks is None:
+        return
+    try:
+        _locks.flock(descriptor, _locks.LOCK_EX | _locks.LOCK_NB)
+    except OSError as error:
+        if error.errno not in _HELD:
+            return  # a file system without locks: better to write than not to
+        owner = os.read(descriptor, 20).decode(errors="replace").strip()
+        raise InputError(
+            Fault(
+                "another process writes here" + (f" (process {owner})" if owner else ""),
+                expected="one process at a time",
+                fix="wait for it to end, or choose another folder",
+                file=str(target),
+            )
+        ) from None
+
+
+def _is_at(descriptor: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    except FileNotFoundError:
+        return False

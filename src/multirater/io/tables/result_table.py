@@ -1,0 +1,77 @@
+"""Tables that results hold: `raters.csv`, `cases.csv`, `labels.csv`, scores and curves.
+
+Names in them come from the study, and may be anything; what is written can be read again.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from multirater.io.atomic import replacing
+from multirater.io.formats.guard import reading
+from multirater.io.tables.spreadsheet import meant, shown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_NAMES = ("case", "rater", "task", "label")
+"""Columns that hold names, whatever they look like."""
+
+
+def write_result_table(frame: pd.DataFrame, path: Path, *, overwrite: bool = False) -> None:
+    """Write a table in one move."""
+    with replacing(path, overwrite=overwrite) as temporary:
+        print_result_table(frame, temporary)
+
+
+def print_result_table(frame: pd.DataFrame, target: Path | IO[str]) -> None:
+    """Write a table as CSV, to a file or a stream."""
+    safe = frame.copy()
+    for name in safe.columns[[kind == "O" or kind.name in _TEXTS for kind in safe.dtypes]]:
+        safe[name] = safe[name].map(_shown)
+    safe.index = safe.index.map(_shown_key)
+    safe.index.names = frame.index.names
+    safe.columns = safe.columns.map(_shown)
+    safe.to_csv(target)
+
+
+def read_result_table(path: Path) -> pd.DataFrame:
+    """Read a table of results, names as texts, without an index.
+
+    Raises:
+        InputError: it is damaged.
+    """
+    import pandas as pd
+
+    with reading(path, "table of results", fix="make the result again"):
+        texts: dict[Any, Any] = dict.fromkeys(_NAMES, str)
+        table = pd.read_csv(path, dtype=texts, keep_default_na=False, na_values=[""])
+        if not isinstance(table.index, pd.RangeIndex):
+            raise ValueError("its lines have more cells than its header")
+        for name in [name for name in table.columns if name in _NAMES]:
+            table[name] = table[name].map(meant, na_action="ignore")
+        return table.set_axis([meant(str(name)) for name in table.columns], axis=1)
+
+
+def read_curves_table(path: Path) -> pd.DataFrame:
+    """Read a table of numbers, in which NaN may be spelt out.
+
+    Raises:
+        InputError: it is damaged.
+    """
+    import pandas as pd
+
+    with reading(path, "table of curves", fix="make the result again"):
+        return pd.read_csv(path)
+
+
+_TEXTS = {"str", "string", "category"}
+
+
+def _shown(value: object) -> object:
+    return shown(value) if isinstance(value, str) else value
+
+
+def _shown_key(key: object) -> object:
+    return tuple(map(_shown, key)) if isinstance(key, tuple) else _shown(key)

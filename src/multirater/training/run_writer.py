@@ -1,0 +1,68 @@
+"""Who writes a run folder, and what an end before its time leaves of it.
+
+A run is written in its place, to be watched and resumed: its checkpoints, each whole, are its
+progress. One process writes it at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from shutil import rmtree
+
+from multirater.errors import Fault, InputError
+from multirater.io.atomic import remove_left_overs
+from multirater.io.one_writer import one_writer
+from multirater.progress import say
+
+_BEFORE_CHECKPOINTS = (
+    *("config.json", "plan.json", "data.json", "origin.json", "backbone.pt", "curves.csv"),
+    *("decoded", "tensorboard", "checkpoints"),
+)
+"""What a run writes before it has learned anything."""
+
+
+@contextmanager
+def run_writer(target: Path) -> Iterator[None]:
+    """Hold the right to write a run."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with one_writer(target):
+        remove_left_overs(target)
+        yield
+
+
+def require_new(target: Path) -> None:
+    """Refuse a folder with anything in it but what a run left that had not begun to learn."""
+    if not (target / "config.json").exists():
+        _remove_beginnings(target)
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise InputError(
+            Fault(
+                "already exists",
+                fix="choose another folder, or --resume the run",
+                file=str(target),
+            )
+        )
+
+
+def leave(target: Path) -> None:
+    """Clean up after an end before its time; say how to go on where something was learned."""
+    if any(target.glob("**/*.ckpt")):
+        say(f"stopped; go on with: multirater train DATA --resume {target}")
+    else:
+        _remove_beginnings(target)
+
+
+def _remove_beginnings(target: Path) -> None:
+    """Leave no folder in the way of the corrected command; files of others stay."""
+    for fold in target.glob("fold-*"):
+        _remove_beginnings(fold)
+    for name in _BEFORE_CHECKPOINTS:
+        path = target / name
+        if path.is_dir():
+            rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+    if target.is_dir() and not any(target.iterdir()):
+        target.rmdir()

@@ -1,0 +1,32 @@
+"""Run folders, damaged: a sentence, or a network that still is one."""
+
+import shutil
+
+import numpy as np
+import pytest
+from damage import TRIES, damaged, tried
+
+from multirater.io import dataset_from_arrays
+from multirater.training import Predictor, TrainConfig, train
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    random = np.random.default_rng(0)
+    labels = random.integers(0, 2, (8, 2))
+    data = dataset_from_arrays(labels, images=random.normal(size=(8, 3)))
+    config = TrainConfig(
+        method="cm", epochs=1, batch_size=8, n_features=2, backbone_options={"hidden": [2]}
+    )
+    return train(data, tmp_path_factory.mktemp("fuzz") / "run", config).folder
+
+
+@pytest.mark.parametrize("name", ["config.json", "data.json", "checkpoints/best.ckpt"])
+def test_damaged_runs(tmp_path, run, name):
+    content = (run / name).read_bytes()
+    random = np.random.default_rng(len(name))
+    for _ in range(TRIES):
+        shutil.copytree(run, tmp_path / "run")
+        (tmp_path / "run" / name).write_bytes(damaged(content, random))
+        tried(f"run {name}", lambda: Predictor(tmp_path / "run"), lambda found: True)
+        shutil.rmtree(tmp_path / "run")

@@ -1,0 +1,30 @@
+import subprocess
+import sys
+
+import pytest
+
+from multirater.errors import InputError
+from multirater.io.one_writer import one_writer
+
+HOLD = """
+import sys
+from multirater.io.one_writer import one_writer
+with one_writer(sys.argv[1]):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_killed_process_holds_nothing(tmp_path):
+    place = tmp_path / "out"
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, "-c", HOLD, str(place)], **pipes) as other:
+        assert other.stdout.readline() == "held\n"
+        with pytest.raises(InputError, match=f"process {other.pid}"), one_writer(place):
+            raise AssertionError("the block must not run")
+        other.kill()
+        other.wait(10)
+    assert (tmp_path / ".out.lock").exists()
+    with one_writer(place):
+        pass
+    assert not list(tmp_path.iterdir())

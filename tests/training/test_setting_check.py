@@ -1,0 +1,44 @@
+import math
+
+import pytest
+
+from multirater.errors import InputError
+from multirater.training import TrainConfig
+from multirater.training.setting_check import require_devices
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"learning_rate": math.nan},
+        {"trace_weight": math.inf},
+        {"validation": math.nan},
+        {"validation": 1.0},
+        {"seed": -1},
+        {"patch": (0, 0)},
+        {"channels": (0, 8)},
+        {"spacing": (1.0, math.nan)},
+        {"precision": "17-mixed"},
+        {"accelerator": "gpus"},
+        {"num_nodes": 0},
+        {"workers": -1},
+    ],
+)
+def test_what_no_run_can_have_is_refused_by_name(setting):
+    with pytest.raises(InputError, match=next(iter(setting))):
+        TrainConfig(**setting)
+
+
+def test_all_that_is_wrong_is_said_at_once():
+    with pytest.raises(InputError) as refused:
+        TrainConfig(seed=-1, patch=(0,), precision="none")
+    assert len(refused.value.faults) == 3
+
+
+def test_a_missing_device_is_named_before_anything_is_written(monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    monkeypatch.setattr("torch.backends.mps.is_available", lambda: False)
+    require_devices(TrainConfig(accelerator="cpu"))
+    require_devices(TrainConfig(accelerator="auto"))
+    with pytest.raises(InputError, match="accelerator gpu asked for, 0 here"):
+        require_devices(TrainConfig(accelerator="gpu"))
