@@ -162,7 +162,7 @@ def _digest(files: CaseFiles) -> str:
     for name, label in drawn:
         if label is not None:
             found.update(f"{name}\0{label.array.shape}\0".encode(errors="replace"))
-            found.update(np.ascontiguousarray(label.array))
+            found.update(np.ascontiguousarray(label.array).tobytes())
     return found.hexdigest()
 
 
