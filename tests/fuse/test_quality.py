@@ -9,6 +9,7 @@ from multirater.fuse.quality import (
     quality_of_cases,
     quality_of_class_labels,
     quality_of_drawings,
+    ranks_of,
     with_quality,
 )
 from multirater.metrics import dice_score
@@ -73,6 +74,21 @@ def test_raters_who_cannot_be_told_apart_are_level():
     scores[:, 2] -= 0.3
     table = quality_of_cases(scores, list("abc"))
     assert table["rank"].tolist() == [1, 1, 3]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_two_of_one_rank_can_be_told_apart_and_ranks_follow_quality(seed):
+    """Also where of some raters little is known."""
+    rng = np.random.default_rng(seed)
+    value, better = rng.random(12), np.zeros((12, 12), dtype=bool)
+    width = rng.uniform(0.01, 0.5, 12)
+    better[:] = value[:, None] - value > np.hypot(width[:, None], width)
+    value[5] = np.nan
+    ranks = pd.Series(ranks_of(value, better))
+    assert ranks.isna().tolist() == np.isnan(value).tolist()
+    assert ranks[np.argsort(-value)].dropna().is_monotonic_increasing
+    for _, raters in ranks.dropna().groupby(ranks):
+        assert not better[np.ix_(raters.index, raters.index)].any()
 
 
 def test_one_case_tells_nobody_apart():

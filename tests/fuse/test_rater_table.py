@@ -72,3 +72,11 @@ def test_tasks_get_beta_intervals():
     low, high = proportion_confint(9, 10, method="jeffreys")
     assert np.isclose(table.loc["anna", "specificity_low"], low)
     assert np.isclose(table.loc["anna", "specificity_high"], high)
+
+
+def test_whoever_draws_too_much_is_seen_by_size():
+    """Specificity hardly shows it where objects are small."""
+    counts = np.array([[[[900.0, 60.0], [0.0, 40.0]], [[960.0, 0.0], [20.0, 20.0]]]] * 3)
+    table = rater_table(counts, ["over", "under"], ["background", "cell"])
+    assert table["size"].tolist() == [2.5, 0.5]
+    assert table.loc["over", "specificity"] > 0.93

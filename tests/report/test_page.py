@@ -97,8 +97,8 @@ def test_raters_stand_best_first_with_ranks(kinds):
     page = make_page(gather([kinds["truth"]]), cases=500)
     text = "".join(page.pieces())
     names = re.findall(r'<a class="rater-name"[^>]*>.*?</svg>([^<]+)</a>', text)
-    quality = page.contents.quality["quality"]
-    assert names == list(quality.sort_values(ascending=False, kind="stable").index)
+    standing = page.contents.standing.table["quality"]
+    assert names == list(standing.sort_values(ascending=False, kind="stable").index)
     assert "Raters of the same rank are level" in text
 
 

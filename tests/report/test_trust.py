@@ -88,13 +88,13 @@ def test_what_training_wrote_is_shown(kinds, contents):
 def test_a_single_rater_cannot_be_checked(kinds):
     found = gather([kinds["single rater"]])
     assert found.trust.level == "problem"
-    steps = next_steps(found.subject, found.raters, [], [], {}, found.quality)
+    steps = next_steps(found.subject, found.raters, [], [], {}, found.standing)
     assert any("second rater" in step.text for step in steps)
 
 
 def test_steps_name_whom_to_talk_to(contents):
     anchors = {each.name: each.name for each in contents.raters}
-    steps = next_steps(contents.subject, contents.raters, ["p1"], [], anchors, contents.quality)
+    steps = next_steps(contents.subject, contents.raters, ["p1"], [], anchors, contents.standing)
     assert steps[0].link == "cases"
     assert any(step.link == "blank" and "drew nothing" in step.text for step in steps)
     assert not any("good" in step.text for step in steps)
@@ -121,9 +121,9 @@ def test_what_is_warned_of_is_never_advised(kinds, contents, scores, level, grav
     subject = replace(subject, runs=(run_of(level),) if level else ())
     known = [measured(name, dice) for name, dice in zip(names, scores, strict=True)]
     found = survey(subject.dataset)
-    trust = assess_trust(subject, found, contents.reference, None, None, known, contents.quality)
+    trust = assess_trust(subject, found, contents.reference, None, None, known, contents.standing)
     anchors = {each.name: each.name for each in contents.raters}
-    steps = next_steps(subject, contents.raters, [], known, anchors, contents.quality)
+    steps = next_steps(subject, contents.raters, [], known, anchors, contents.standing)
     warned = [
         name
         for name in names
@@ -145,12 +145,12 @@ def test_a_network_that_follows_a_clearly_worse_rater_is_pointed_at(contents):
     run = TrainedRun("network auto", Path("run"), pd.DataFrame(), Trust("", (followed,)))
     subject = replace(contents.subject, runs=(run,))
     found = survey(subject.dataset)
-    said = assess_trust(subject, found, contents.reference, None, None, [], contents.quality)
+    said = assess_trust(subject, found, contents.reference, None, None, [], contents.standing)
     (finding,) = [each for each in said.findings if each.code == "followed"]
     assert "follows blank most" in finding.text
-    best = str(contents.quality["quality"].idxmax())
+    best = str(contents.standing.table["quality"].idxmax())
     assert f"{best} is better" in finding.text
     run = replace(run, trust=Trust("", (replace(followed, raters=(best,)),)))
     subject = replace(contents.subject, runs=(run,))
-    said = assess_trust(subject, found, contents.reference, None, None, [], contents.quality)
+    said = assess_trust(subject, found, contents.reference, None, None, [], contents.standing)
     assert not [each for each in said.findings if each.code == "followed"]

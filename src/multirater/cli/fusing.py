@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 LEGEND = (
     "quality: agreement with the consensus of the other raters (Dice of drawings, share of answers "
-    "alike\nof class labels), whatever the method. rank: one more than the raters who are clearly "
-    "better; those of\none rank are level. The rest is against the fused label; skill, the mean "
-    "share of each class that is\ncalled right, is high for whoever over-draws small objects."
+    "alike\nof class labels), whatever the method. rank: raters of one rank are level, none is "
+    "clearly better than\nanother. The rest is against the fused label, as the method estimates it;"
+    "\nsize: drawn over fused, above 1 draws too much."
 )
 
 
@@ -142,19 +142,29 @@ def fuse(
     print(done.folder)
 
 
+def _figure(value: float, low: float, high: float) -> str:
+    """Say a number with its interval; one case, or one rater, has none."""
+    if value != value:
+        return "-"
+    return f"{value:.3f}" if low != low else f"{value:.3f} [{low:.3f}, {high:.3f}]"
+
+
 def _with_intervals(raters: pd.DataFrame) -> pd.DataFrame:
     """Put value and interval into one cell, best raters first; the matrices are in the file."""
+    from pandas import NA
+
     ordered = raters.sort_values("quality", ascending=False, kind="stable", na_position="last")
     level = ordered["rank"].duplicated(keep=False)
     ranks = zip(ordered["rank"], level, strict=True)
     shown: dict[str, Any] = {
-        "rank": [f"{n} (level)" if alike else str(n) for n, alike in ranks],
+        "rank": ["-" if n is NA else f"{n} (level)" if alike else str(n) for n, alike in ranks],
         "labels": ordered["labels"],
     }
     for name in ordered.columns:
         if f"{name}_low" in ordered.columns and not name.startswith("cm["):
             ends = zip(ordered[name], ordered[f"{name}_low"], ordered[f"{name}_high"], strict=True)
-            shown[name] = [f"{value:.3f} [{low:.3f}, {high:.3f}]" for value, low, high in ends]
+            if name != "skill":
+                shown[name] = [_figure(*each) for each in ends]
     return type(raters)(shown, index=ordered.index)
 
 

@@ -33,7 +33,7 @@ Array = NDArray[np.float64]
 Rows = NDArray[np.integer]
 
 COLUMNS = ("quality", "quality_low", "quality_high", "rank")
-"""What a table of raters says of quality; `rank` is one more than the raters clearly better."""
+"""What a table of raters says of quality; raters of one `rank` are level."""
 
 CLASS_DIRICHLET = 1.0
 """Pseudo-count of each entry of a matrix of class labels: few answers say little."""
@@ -133,7 +133,8 @@ def quality_of_cases(
 
     Returns:
         One row per rater, with `COLUMNS`. Another rater is clearly better when they are in all but
-        half of what is left of the level of the draws; without a second case nobody is.
+        half of what is left of the level of the draws; without a second case nobody is. A rank
+        begins with the first rater than whom somebody of the rank before is clearly better.
 
     Example:
         >>> scores = np.array([[0.9, 0.5], [0.8, 0.4], [0.9, 0.6], [0.7, 0.5]])
@@ -199,10 +200,36 @@ def with_quality(table: pd.DataFrame, quality: pd.DataFrame) -> pd.DataFrame:
 def _table(
     raters: Sequence[Hashable], value: Array, low: Array, high: Array, better: NDArray[np.bool_]
 ) -> pd.DataFrame:
-    rank = pd.array(1 + better.sum(0), dtype="Int64")
-    rank[np.isnan(value)] = pd.NA
-    columns = dict(zip(COLUMNS, (value, low, high, rank), strict=True))
+    columns = dict(zip(COLUMNS, (value, low, high, ranks_of(value, better)), strict=True))
     return pd.DataFrame(columns, index=pd.Index(list(raters), name="rater"))
+
+
+def ranks_of(value: Array, better: NDArray[np.bool_]) -> pd.api.extensions.ExtensionArray:
+    """Rank raters so that no two of one rank can be told apart.
+
+    How many are clearly better would not do: somebody of whom little is known has few who are, and
+    would stand above others of higher quality.
+
+    Args:
+        value: quality, (n_raters,), NaN where unknown.
+        better: whether the first is clearly better than the second, (n_raters, n_raters).
+
+    Returns:
+        (n_raters,), 1 for the best; missing where quality is unknown.
+
+    Example:
+        >>> better = np.array([[0, 0, 1], [0, 0, 0], [0, 0, 0]], dtype=bool)
+        >>> list(ranks_of(np.array([0.9, 0.8, 0.7]), better))
+        [1, 1, 3]
+    """
+    ranks = pd.array([pd.NA] * len(value), dtype="Int64")
+    order = [rater for rater in np.argsort(-value, kind="stable") if not np.isnan(value[rater])]
+    begins = 0
+    for place, rater in enumerate(order):
+        if better[order[begins:place], rater].any():
+            begins = place
+        ranks[rater] = begins + 1
+    return ranks
 
 
 def _mean_of_known(weights: Array, scores: Array) -> Array:

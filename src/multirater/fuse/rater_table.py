@@ -23,7 +23,7 @@ def rater_table(
     level: float = 0.95,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Return skill, sensitivity, specificity and confusion matrix of each rater, with intervals.
+    """Return skill, size, sensitivity, specificity and matrix of each rater, with intervals.
 
     The intervals come from drawing cases again: the pixels of one image are not independent. With
     one case there are none (NaN).
@@ -37,8 +37,9 @@ def rater_table(
 
     Returns:
         One row per rater. Columns: `labels` (cases labelled), `skill` (mean diagonal), then per
-        class but the first `sensitivity` and `specificity` (with the class's name when there are
-        more than two), then `cm[true,observed]`; each with `_low` and `_high`.
+        class but the first `size` (drawn over true: above 1 draws too much), `sensitivity` and
+        `specificity` (with the class's name when there are more than two), then
+        `cm[true,observed]`; each with `_low` and `_high`.
     """
     whole = _figures(counts.sum(0), classes)
     draws = np.random.default_rng(seed).multinomial(
@@ -105,7 +106,16 @@ def _figures(counts: Array, classes: Sequence[Hashable]) -> dict[str, Array]:
     diagonal = np.stack([shares[f"cm[{name},{name}]"] for name in classes])
     known = ~np.isnan(diagonal)
     skill = np.where(known, diagonal, 0).sum(0) / np.maximum(known.sum(0), 1)
-    return {"skill": np.where(known.any(0), skill, np.nan), **shares}
+    return {"skill": np.where(known.any(0), skill, np.nan), **_sizes(counts, classes), **shares}
+
+
+def _sizes(counts: Array, classes: Sequence[Hashable]) -> dict[str, Array]:
+    """How much is drawn of each class but the first, over what is true."""
+    drawn, true = counts.sum(-2), counts.sum(-1)
+    return {
+        f"size{f' {name}' if len(classes) > 2 else ''}": _ratio(drawn[..., k], true[..., k])
+        for k, name in list(enumerate(classes))[1:]
+    }
 
 
 def _shares(

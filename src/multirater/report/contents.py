@@ -21,6 +21,7 @@ from multirater.report.models import Measured, measure_results
 from multirater.report.raters import RaterFacts, describe_raters
 from multirater.report.reference import Reference, choose_reference
 from multirater.report.selection import clearest_mistakes, order_by_disagreement
+from multirater.report.standing import Standing, standing_of
 from multirater.report.subject import Subject, read_subject
 from multirater.report.tally import CaseTally, tally_cases
 from multirater.report.trust import assess_trust
@@ -51,6 +52,7 @@ class Contents:
         quality: of each rater, as every result of the study says it (`fuse.quality`); empty with
             fewer than two raters.
         verdicts: quality of the raters by each reference.
+        standing: who is how good, by the truth where there is one.
     """
 
     subject: Subject
@@ -68,6 +70,7 @@ class Contents:
     left_out: tuple[str, ...] = ()
     quality: pd.DataFrame = field(default_factory=pd.DataFrame)
     verdicts: list[Verdict] = field(default_factory=list)
+    standing: Standing = field(default_factory=Standing)
 
     @property
     def classes(self) -> Classes:
@@ -125,6 +128,7 @@ def gather(
     described = describe_raters(subject.dataset, tallies, seed=seed, table=reference.table)
     measured = measure_results(subject, workers=workers)
     quality = study_quality(found, seed=seed)
+    standing = standing_of(subject.dataset, reference, tallies, quality, seed=seed)
     checked = _identifiability(found)
     return Contents(
         subject,
@@ -134,7 +138,7 @@ def gather(
         agreed,
         matrix,
         matrix_name,
-        assess_trust(subject, found, reference, agreed, checked, measured, quality),
+        assess_trust(subject, found, reference, agreed, checked, measured, standing),
         measured,
         order_by_disagreement(tallies),
         [clearest_mistakes(tallies, rater, n_mistakes) for rater in range(n_raters)],
@@ -142,6 +146,7 @@ def gather(
         tuple(each for each in opened.dataset.raters if each not in dataset.raters),
         quality,
         verdicts_of(subject, reference, described, quality),
+        standing,
     )
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import pandas as pd
-
 from multirater.report.models import Measured
 from multirater.report.raters import RaterFacts
+from multirater.report.standing import Standing
 from multirater.report.subject import Subject
 from multirater.report.trust import doubtful_fusions
 from multirater.words import counted, listed, percent
@@ -16,10 +15,10 @@ from multirater.words import counted, listed, percent
 _BELOW = 0.1
 """How far below the middle rater, with all of its interval, a quality is worth a talk."""
 
-_MOST = 5
+_LEVEL = 0.005
+"""Dice below which a fusion is not behind another."""
 
-_FEWEST = 3
-"""Raters from which on it shows who is better."""
+_MOST = 5
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,7 @@ def next_steps(
     worst_cases: Sequence[str],
     measured: Sequence[Measured],
     anchors: dict[str, str],
-    quality: pd.DataFrame,
+    standing: Standing,
 ) -> list[Step]:
     """Say what to do next, the most useful first.
 
@@ -48,7 +47,7 @@ def next_steps(
         worst_cases: names of the cases with most disagreement.
         measured: fusions and networks.
         anchors: by rater, the place of their section on the page.
-        quality: of the raters, as `fuse.quality` gives it; empty with fewer than two.
+        standing: who of the raters is how good.
     """
     steps: list[Step] = []
     if worst_cases:
@@ -61,7 +60,7 @@ def next_steps(
                 link_text="Open the viewer",
             )
         )
-    steps += _talks(raters, anchors, quality)
+    steps += _talks(raters, anchors, standing)
     steps += _fusions(subject, measured)
     steps += _choice(subject, measured)
     only_fused = {each.kind for each in subject.results} == {"fusion"} and not subject.runs
@@ -75,12 +74,11 @@ def next_steps(
     return steps[:_MOST]
 
 
-def _talks(
-    raters: Sequence[RaterFacts], anchors: dict[str, str], quality: pd.DataFrame
-) -> list[Step]:
+def _talks(raters: Sequence[RaterFacts], anchors: dict[str, str], standing: Standing) -> list[Step]:
     """Name the raters to talk to: those clearly below the middle one, worst first."""
-    if len(quality) < _FEWEST:
+    if not standing.tells:
         return []
+    quality = standing.table
     high = quality["quality_high"].fillna(quality["quality"])
     poor = quality["quality"][high < quality["quality"].median() - _BELOW].sort_values()
     by_name = {each.name: each for each in raters}
@@ -94,13 +92,14 @@ def _talks(
         )
         steps.append(
             Step(
-                f"Talk to {name} (quality {value:.2f}): {why}.",
+                f"Talk to {name} ({standing.said(value)}): {why}.",
                 link=anchors[str(name)],
                 link_text="Their clearest mistakes",
             )
         )
     if len(poor) > 2:
-        steps.append(Step(f"Also of low quality: {listed([str(n) for n in poor.index[2:]])}."))
+        rest = listed([str(name) for name in poor.index[2:]])
+        steps.append(Step(f"Also clearly below the others: {rest}."))
     return steps
 
 
@@ -113,12 +112,19 @@ def _choice(subject: Subject, measured: Sequence[Measured]) -> list[Step]:
     if len(fusions) < 2 or len({each.n_cases for each in fusions}) > 1:
         return []
     best = max(fusions, key=lambda each: each.figures["Dice"].value)
+    highest = best.figures["Dice"].value
     if best.name in doubtful_fusions(subject, measured):
         return []
+    level = [
+        each.name
+        for each in fusions
+        if each is not best and each.figures["Dice"].value > highest - _LEVEL
+    ]
+    also = f"; {listed(level)} {'is' if len(level) == 1 else 'are'} level with it" if level else ""
     return [
         Step(
-            f"Of the fusions, use {best.name}: closest to the truth, with Dice "
-            f"{best.figures['Dice'].value:.2f}.",
+            f"Of the fusions, use {best.name}: closest to the truth, with Dice {highest:.2f}"
+            f"{also}.",
             link="models",
             link_text="Compare them",
         )
@@ -148,9 +154,7 @@ def _fusions(subject: Subject, measured: Sequence[Measured]) -> list[Step]:
     ]
 
 
-def headline(
-    subject: Subject, n_labels: int, agreement: float | None, quality: pd.DataFrame
-) -> str:
+def headline(subject: Subject, n_labels: int, agreement: float | None, standing: Standing) -> str:
     """Say in one sentence what this is, with the numbers that matter."""
     dataset = subject.dataset
     n_cases, n_raters = len(dataset), len(dataset.raters)
@@ -162,20 +166,4 @@ def headline(
     if agreement is not None:
         measure = f"Dice {agreement:.2f}" if dataset.kind == "masks" else percent(agreement)
         said += f"; two of them agree at {measure} on average"
-    return f"{said}{_best_and_least(quality)}."
-
-
-def _best_and_least(quality: pd.DataFrame) -> str:
-    """Say who is best by the others, and who least; nothing of two, who are alike by each other."""
-    known = quality.dropna(subset=["quality"]) if len(quality) else quality
-    if len(known) < _FEWEST:
-        return ""
-    ordered = known.sort_values("quality", ascending=False, kind="stable")
-    level = ordered.index[ordered["rank"] == ordered["rank"].min()].map(str).tolist()
-    if len(level) == len(ordered):
-        return ". By the others' consensus these labels do not tell the raters apart"
-    least = ordered.iloc[-1]
-    best = f"{listed(level, most=3)} ({ordered['quality'].iloc[0]:.2f})"
-    if len(level) > 1:
-        best = f"{listed(level, most=3)} (level, up to {ordered['quality'].iloc[0]:.2f})"
-    return f". Of best quality: {best}; of least: {least.name} ({least['quality']:.2f})"
+    return f"{said}{standing.best_and_least()}."

@@ -110,9 +110,9 @@ class Page:
             "contents": contents,
             "subject": subject,
             "kinds": _kinds(subject.kinds),
-            "headline": headline(subject, n_labels, contents.mean_agreement, contents.quality),
+            "headline": headline(subject, n_labels, contents.mean_agreement, contents.standing),
             "steps": next_steps(
-                subject, contents.raters, worst, contents.measured, anchors, contents.quality
+                subject, contents.raters, worst, contents.measured, anchors, contents.standing
             ),
             "verdict_words": verdict_words(contents.verdicts, raters),
             "tiles": self._tiles(n_labels),

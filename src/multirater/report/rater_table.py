@@ -43,8 +43,8 @@ class RaterTable:
     Attributes:
         columns: those in which anything is known, the one that raters are sorted by first.
         order: positions of the raters, best first.
-        ranks: by rater, one more than the number of those who are clearly better; empty where
-            nothing is known, and with one rater.
+        ranks: by rater, in words; those of one rank are level. Empty where nothing is known, and
+            with one rater.
         has_offsets: whether outlines could be compared.
         has_confusions: whether anybody confused anything that can be said.
     """
@@ -69,7 +69,8 @@ def rater_columns(contents: Contents) -> RaterTable:
     columns = [column for column in _columns(contents) if _is_known(column.figures)]
     figures = columns[0].figures if columns else [Figure(0.0)] * len(raters)
     values = np.array([each.value for each in figures])
-    ranks = contents.quality["rank"] if len(contents.quality) else pd.Series(dtype=object)
+    standing = contents.standing.table
+    ranks = standing["rank"] if len(standing) else pd.Series(dtype=object)
     return RaterTable(
         columns,
         np.argsort(-np.nan_to_num(values, nan=-np.inf), kind="stable").tolist(),
@@ -81,12 +82,12 @@ def rater_columns(contents: Contents) -> RaterTable:
 
 def _columns(contents: Contents) -> list[Column]:
     raters, names = contents.raters, contents.classes.names
-    columns = []
+    score = "Dice" if contents.is_masks else "accuracy"
+    columns = [Column(score.capitalize(), score, [each.score for each in raters])]
     if len(contents.quality):
         ends = contents.quality[["quality", "quality_low", "quality_high"]].to_numpy(dtype=float)
-        columns.append(Column("Quality", "quality", [Figure(*each) for each in ends.tolist()]))
-    score = "Dice" if contents.is_masks else "accuracy"
-    columns.append(Column(score.capitalize(), score, [each.score for each in raters]))
+        quality = Column("Quality", "quality", [Figure(*each) for each in ends.tolist()])
+        columns.insert(int(contents.standing.by_truth), quality)
     if contents.is_masks and len(names) == 2:
         columns.append(Column("Sensitivity", "sensitivity", [each.recalls[1] for each in raters]))
         columns.append(Column("Specificity", "specificity", [each.specificity for each in raters]))

@@ -14,6 +14,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from multirater.errors import Fault, InputError
+from multirater.fuse.methods import ALWAYS_POOLED
 from multirater.io import read_dataset
 from multirater.io.results.contents import read_curves, read_json, read_rater_table, read_trust
 from multirater.io.results.layout import CONFIG, FUSION, PREDICTIONS, ResultKind, kind_at
@@ -184,9 +185,10 @@ def _fusion(path: Path) -> Result:
             Fault("was not finished", fix="go on with multirater fuse --resume", file=str(path))
         )
     name = str(settings.get("method", path.name))
-    extra = ["pooled"] if settings.get("pooled") else []
+    extra = ["pooled"] if settings.get("pooled") and name not in ALWAYS_POOLED else []
     extra += [str(key).replace("_", " ") for key in settings.get("options", {})]
-    named = f"{name} ({', '.join(extra)})" if extra else name
+    # What was chosen for the study is called by its method alone, as the terminal does.
+    named = f"{name} ({', '.join(extra)})" if extra and not settings.get("why") else name
     findings = findings_from_json(settings.get("findings"))
     # Fusions of version 0.1 that were made before findings had a form hold sentences.
     findings += tuple(Finding("caution", str(note)) for note in settings.get("notes", ()))

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 TERMS: dict[str, str] = {
     "quality": "agreement with the consensus of the other raters: Dice of drawings, share of equal "
     "answers of class labels; 1 is best",
-    "rank": "one more than the number of raters who are clearly better; raters of the same rank "
-    "are level",
+    "rank": "place among the raters; those of the same rank are level: none of them is clearly "
+    "better than another",
     "Dice": "overlap of two drawings: twice what they share, over what both hold; 1 is the same "
     "drawing, 0 no pixel in common. Two empty drawings are counted apart, in no mean",
     "IoU": "overlap of two drawings: what they share, over what either holds; always below Dice",

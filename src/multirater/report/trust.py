@@ -15,6 +15,7 @@ from multirater.fuse.identifiability import Identifiability
 from multirater.io.survey import Survey
 from multirater.report.models import Measured
 from multirater.report.reference import Reference
+from multirater.report.standing import Standing
 from multirater.report.subject import Result, Subject
 from multirater.trust import Finding, Level, Trust, gravest_first
 from multirater.words import counted, listed, percent
@@ -28,9 +29,6 @@ _SELDOM = 0.02
 _AS_GOOD = 0.01
 """Dice with the truth up to which a fusion is as good as the best."""
 
-_FEWEST = 3
-"""Raters from which on it shows who is better."""
-
 _HIGH, _LOW = 0.8, 0.6
 """Mean agreement of two raters that is called high, and below which it is called low."""
 
@@ -42,7 +40,7 @@ def assess_trust(
     agreed: Agreement | None,
     identifiable: Identifiability | None,
     measured: Sequence[Measured] = (),
-    quality: pd.DataFrame | None = None,
+    standing: Standing | None = None,
 ) -> Trust:
     """Collect what speaks for and against trusting the labels and what was made of them.
 
@@ -53,10 +51,10 @@ def assess_trust(
         agreed: how far raters agree; None with fewer than two.
         identifiable: of the pooled majority vote, for a data set without any fusion.
         measured: fusions and networks, where they could be compared with something.
-        quality: of the raters, by the consensus of the others.
+        standing: who of the raters is how good.
     """
     findings = [*_of_runs(subject), *_of_results(subject.results, measured)]
-    findings += _of_followed(subject, quality)
+    findings += _of_followed(subject, standing)
     if identifiable is not None and not subject.results:
         findings += _of_votes(identifiable)
     findings += [*_of_agreement(found, agreed), *_of_supply(found), *_of_reference(reference)]
@@ -75,10 +73,11 @@ def _of_runs(subject: Subject) -> list[Finding]:
     ]
 
 
-def _of_followed(subject: Subject, quality: pd.DataFrame | None) -> list[Finding]:
-    """Say where a network follows somebody whom the other raters call clearly worse than others."""
-    if quality is None or len(quality) < _FEWEST:
+def _of_followed(subject: Subject, standing: Standing | None) -> list[Finding]:
+    """Say where a network follows somebody who is clearly worse than others."""
+    if standing is None or not standing.tells:
         return []
+    quality = standing.table
     findings = []
     for run in subject.runs:
         for each in run.trust.findings if run.trust is not None else ():
@@ -89,8 +88,8 @@ def _of_followed(subject: Subject, quality: pd.DataFrame | None) -> list[Finding
             if pd.isna(rank) or rank == 1:
                 continue
             text = (
-                f"{run.name} follows {followed} most, whose labels follow from the image; by the "
-                f"other raters {best} is better. They judge by different things: look at cases "
+                f"{run.name} follows {followed} most, whose labels follow from the image; by "
+                f"{standing.judge} {best} is better. They judge by different things: look at cases "
                 "where the two differ."
             )
             findings.append(Finding("caution", text, "followed", raters=(followed, str(best))))

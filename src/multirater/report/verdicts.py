@@ -14,7 +14,7 @@ from multirater.report.reference import Reference
 from multirater.report.subject import Subject
 from multirater.words import listed
 
-OTHERS = "the other raters"
+OTHERS, TRUTH = "the other raters", "the truth"
 
 _NEAR = 0.02
 """Difference of two qualities below which nobody is called better."""
@@ -51,7 +51,7 @@ def verdicts_of(
     """
     found = []
     if reference.kind == "truth":
-        found.append(Verdict("the truth", [each.score for each in raters]))
+        found.append(Verdict(TRUTH, [each.score for each in raters]))
     names = [each.name for each in raters]
     if len(quality):
         found.append(Verdict(OTHERS, _figures(quality, names)))
@@ -74,10 +74,16 @@ def verdict_words(verdicts: Sequence[Verdict], raters: Sequence[str]) -> str:
     if len(verdicts) < 2:
         return ""
     best = {each.name: _best(each, raters) for each in verdicts}
-    if set.intersection(*(set(names) for names in best.values())):
-        return "They agree on who is among the best."
-    said = [f"{listed(names)} by {reference}" for reference, names in best.items()]
-    return f"They differ: best is {', '.join(said)}."
+    level = [name for name, names in best.items() if len(names) == len(raters)]
+    told = {name: names for name, names in best.items() if name not in level}
+    said = f"By {listed(level)} they are level." if level else ""
+    if len(told) < 2:
+        return said
+    if set.intersection(*(set(names) for names in told.values())):
+        others = "The rest agree" if level else "They agree"
+        return f"{others} on who is among the best. {said}".strip()
+    differ = ", ".join(f"{listed(names)} by {reference}" for reference, names in told.items())
+    return f"They differ: best is {differ}. {said}".strip()
 
 
 def _best(verdict: Verdict, raters: Sequence[str]) -> list[str]:

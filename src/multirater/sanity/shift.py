@@ -29,6 +29,10 @@ _GAIN = 0.02
 _OFTEN = 0.8
 """Share of the sample in which it has to gain."""
 
+_SMALL_GAIN, _NEARLY_ALWAYS, _SURE_CASES = 0.01, 0.9, 10
+"""Less Dice will do where raters are alike: so much, in such a share of so many cases. A pixel
+costs 0.013 to 0.056 among the seven raters of QUBIQ, of whom none gains by moving."""
+
 _LEAST_DICE = 0.4
 """Dice after moving back: below, it is no matter of a shift."""
 
@@ -103,8 +107,11 @@ def _sample(facts: StudyFacts, usable: NDArray[np.bool_]) -> list[Masks]:
     ]
 
 
-Search: TypeAlias = Callable[[Sequence[tuple[NDArray[np.bool_], NDArray[np.bool_]]], int], Any]
-"""Given pairs of a rater's mask and the others' majority: a likely shift (ndim,), or nothing."""
+Pairs: TypeAlias = Sequence[tuple[NDArray[np.bool_], NDArray[np.bool_]]]
+"""Of each case a rater's mask and the others' majority."""
+
+Search: TypeAlias = Callable[[Pairs, int], Any]
+"""Given pairs of a rater: a likely shift (ndim,), or nothing."""
 
 
 def _votes(masks: Masks, inside: Sequence[int]) -> tuple[NDArray[np.int64], int]:
@@ -133,14 +140,30 @@ def _best_shift(
     dice = np.array([[_dice(m, most), _dice(moved(m, -shift), most)] for m, most in pairs])
     gains = dice[:, 1] - dice[:, 0]
     before, after = dice.mean(0).tolist()
-    if gains.mean() < _GAIN or (gains > 0).mean() < _OFTEN or after < _LEAST_DICE:
+    if after < _LEAST_DICE or not (_is_large(gains) or _is_sure(pairs, shift, gains)):
         return None
     return _Shift(number, shift, before, after)
 
 
-def _across_pictures(
-    pairs: Sequence[tuple[NDArray[np.bool_], NDArray[np.bool_]]], number: int
-) -> NDArray[np.int64] | None:
+def _is_large(gains: NDArray[np.float64]) -> bool:
+    return bool(gains.mean() >= _GAIN and (gains > 0).mean() >= _OFTEN)
+
+
+def _is_sure(pairs: Pairs, shift: NDArray[np.int64], gains: NDArray[np.float64]) -> bool:
+    """Whether a small gain is that of a shift.
+
+    Moving back whoever draws too much on one side gains something, too, but what they miss grows.
+    """
+    is_seldom = len(gains) < _SURE_CASES or (gains > 0).mean() < _NEARLY_ALWAYS
+    if is_seldom or gains.mean() < _SMALL_GAIN:
+        return False
+    back = [(moved(mine, -shift), most) for mine, most in pairs]
+    missed = [sum(np.count_nonzero(most & ~mine) for mine, most in each) for each in (pairs, back)]
+    extra = [sum(np.count_nonzero(mine & ~most) for mine, most in each) for each in (pairs, back)]
+    return bool(missed[1] < missed[0] and extra[1] < extra[0])
+
+
+def _across_pictures(pairs: Pairs, number: int) -> NDArray[np.int64] | None:
     """Return the shift at which overlaps are largest, by correlation: all shifts at once."""
     scores = np.mean([_dice_of_shifts(mine, most) for mine, most in pairs], axis=0)
     best = np.unravel_index(int(np.argmax(scores)), scores.shape)
@@ -172,9 +195,7 @@ def _near_centres(facts: StudyFacts, usable: NDArray[np.bool_]) -> Search:
     centres = np.stack([none if c is None or c.shape[1] != ndim else c for c in noted])
     centres[~usable] = np.nan
 
-    def search(
-        pairs: Sequence[tuple[NDArray[np.bool_], NDArray[np.bool_]]], number: int
-    ) -> NDArray[np.int64] | None:
+    def search(pairs: Pairs, number: int) -> NDArray[np.int64] | None:
         others = np.delete(centres, number, axis=1)
         known = ~np.isnan(centres[:, number, 0]) & ~np.isnan(others[:, :, 0]).all(1)
         if known.sum() < _FEWEST_CASES:

@@ -40,7 +40,7 @@ def class_evidence(
     n_classes = truth.shape[1]
     counts = np.zeros((len(raters), n_classes, n_classes))
     np.add.at(counts.swapaxes(1, 2), (answers.rater, answers.label), truth[answers.case])
-    own = _by_own_matrices(predictor, counts, answers, raters)
+    own = by_own_matrices(predictor, counts, answers, raters)
     said = np.zeros((len(cases), n_classes))
     np.add.at(said, (answers.case, answers.label), 1.0)
     votes, answer = said.argmax(1), truth.argmax(1)
@@ -80,7 +80,7 @@ def _lesson(
     )
 
 
-def _by_own_matrices(
+def by_own_matrices(
     predictor: Predictor, counts: Counts, answers: Answers, raters: tuple[str, ...]
 ) -> Counts | None:
     """Return what raters say by the network's own matrices, as sure as the labels behind each row.

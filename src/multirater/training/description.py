@@ -1,31 +1,34 @@
 """What a finished run says of its raters and of itself: `raters.csv` and `trust.json`.
 
-Both come from one look at the cases that were trained on: the network's truth beside what raters
-drew. Class labels, one per case and rater, are looked at in `class_evidence`.
+Both come from one look at the cases: the network's truth beside what raters drew. Raters are
+described by cases that were held out, where there are enough of them, and judged without a say of
+their own (`rater_quality`). Class labels, one per case and rater, are looked at in
+`class_evidence`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
-from multirater.fuse.quality import quality_of_answers, quality_of_drawings, with_quality
+from multirater.fuse.quality import with_quality
 from multirater.fuse.rater_table import rater_table
 from multirater.io.results.contents import read_curves, write_rater_table, write_trust
 from multirater.io.results.layout import fold_folders
 from multirater.patterns import encode_patterns
 from multirater.progress import say, track
 from multirater.training.class_answers import answers_of
-from multirater.training.class_evidence import class_evidence, truth_of
+from multirater.training.class_evidence import by_own_matrices, class_evidence, truth_of
 from multirater.training.data import named_splits, split_cases
+from multirater.training.folds import unseen_answers
 from multirater.training.network_quality import (
-    Compared,
     beside_raters,
     compare_answers,
     compare_drawings,
@@ -36,6 +39,13 @@ from multirater.training.network_quality import (
     with_quality_of_network,
 )
 from multirater.training.predictor import PredictedCase, Predictor
+from multirater.training.rater_quality import (
+    FEWEST,
+    Judged,
+    class_quality_in_run,
+    judged_case,
+    quality_in_run,
+)
 from multirater.training.second_opinion import SecondOpinion
 from multirater.training.trust import Evidence, trust_of
 from multirater.trust import Finding
@@ -52,6 +62,9 @@ how many pixels carry each."""
 _ASKED = 12
 """Raters who are predicted where a case has too few labels of its own to show a dispute."""
 
+
+_ENOUGH = 5
+"""Held-out cases of every rater from which on they alone describe raters."""
 
 _BLOCK_PIXELS = 2**20
 
@@ -75,8 +88,21 @@ class _Look:
     n_pixels: int
 
 
+@dataclass(frozen=True, eq=False)
+class Unseen:
+    """What a network was not trained on.
+
+    Attributes:
+        names: of the cases that it has not seen.
+        by_folds: of folds, each case as the one predicted it that was not trained on it.
+    """
+
+    names: Set[str]
+    by_folds: Mapping[str, Case]
+
+
 def describe_run(folder: Path, dataset: Dataset) -> None:
-    """Write `raters.csv` and `trust.json` of a run, from the cases it was trained on.
+    """Write `raters.csv` and `trust.json` of a run.
 
     Args:
         folder: of the run.
@@ -91,17 +117,24 @@ def describe_run(folder: Path, dataset: Dataset) -> None:
     folds = fold_folders(folder)
     # Together the folds have seen every case.
     unseen = {case.name for case in split_cases(dataset, predictor.config)[1] if not folds}
+    n_classes = len(predictor.data.classes)
     if dataset.kind == "classes":
         evidence = class_evidence(predictor, cases, dataset.raters)
-        right = np.trace(evidence.counts, axis1=1, axis2=2)
-        quality = quality_of_answers(right, evidence.counts.sum((1, 2)), dataset.raters)
-        compared = _compared_answers(predictor, cases, dataset.raters, unseen)
+        labels, answer = _answers(predictor, cases, dataset.raters)
+        held_out = [case.name in unseen for case in cases]
+        compared = compare_answers(labels, answer, held_out)
+        own = by_own_matrices(
+            predictor, evidence.counts, answers_of(cases, dataset.raters), dataset.raters
+        )
+        quality = class_quality_in_run(labels, answer, held_out, own, dataset.raters)
         found: list[Finding] = []
     else:
-        opinion = SecondOpinion(dataset.raters, len(predictor.data.classes))
-        evidence, patterns = _evidence(predictor, cases, dataset.raters, opinion, unseen)
-        # The network is one more rater of every case, and the only other where there is one label.
-        quality = quality_of_drawings(patterns, dataset.raters, len(predictor.data.classes))
+        opinion = SecondOpinion(dataset.raters, n_classes)
+        outside = unseen_answers(folder) if folds else {}
+        evidence, patterns, judged = _evidence(
+            predictor, cases, dataset.raters, opinion, Unseen(unseen, outside)
+        )
+        quality = quality_in_run(judged, dataset.raters, n_classes, evidence.weights)
         compared = compare_drawings(patterns, [case.name in unseen for case in cases])
         said = opinion.finding()
         evidence = replace(evidence, borne_out=tuple(r for each in said for r in each.raters))
@@ -115,15 +148,14 @@ def describe_run(folder: Path, dataset: Dataset) -> None:
     say(trust.as_text())
 
 
-def _compared_answers(
-    predictor: Predictor, cases: Sequence[Case], raters: tuple[str, ...], unseen: set[str]
-) -> Compared:
-    """Hold the network's classes beside those of the raters."""
+def _answers(
+    predictor: Predictor, cases: Sequence[Case], raters: tuple[str, ...]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return class labels (n_cases, n_raters), -1 where missing, and the network's (n_cases,)."""
     answers = answers_of(cases, raters)
     labels = np.full((len(cases), len(raters)), MISSING, dtype=np.int64)
     labels[answers.case, answers.rater] = answers.label
-    held_out = [case.name in unseen for case in cases]
-    return compare_answers(labels, truth_of(predictor, cases).argmax(1), held_out)
+    return labels, truth_of(predictor, cases).argmax(1)
 
 
 def _evidence(
@@ -131,25 +163,34 @@ def _evidence(
     cases: list[Case],
     raters: tuple[str, ...],
     opinion: SecondOpinion,
-    unseen: set[str],
-) -> tuple[Evidence, list[Patterns]]:
-    """Look at drawings, pixel by pixel; return the patterns of each case, too."""
+    outside: Unseen,
+) -> tuple[Evidence, list[Patterns], list[Judged]]:
+    """Look at drawings, pixel by pixel; return what each case holds, too.
+
+    Args:
+        predictor: of the run.
+        cases: to look at; they are put into another order.
+        raters: of the data set.
+        opinion: which is shown some of the cases.
+        outside: what the network was not trained on.
+    """
     # Cases that the same raters labelled go through the network together.
     cases.sort(key=lambda case: tuple(case.labels))
-    near = partial(_to_look_at, unseen=unseen)
+    near = partial(_to_look_at, unseen=outside.names)
     found = predictor.of_cases(cases, lambda case: _asked(predictor, case), near)
-    looks, patterns = [], []
+    looks, patterns, judged = [], [], []
     for each in track(found, "describing raters", len(cases)):
         drawn = {rater: each.case.read_label(rater).array for rater in each.case.labels}
         looks.append(_look(each, drawn, raters, predictor))
         patterns.append(_patterns(each, drawn, raters))
+        judged.append(_judged(predictor, each, drawn, raters, outside))
         image = None if opinion.is_full else each.case.read_image()
         if image is not None:
             opinion.look(image.array, drawn, each.prediction.label)
     counts = np.stack([look.labels for look in looks])
     votes = np.stack([look.vote for look in looks])
     evidence = Evidence(
-        table=rater_table(counts, raters, predictor.data.classes),
+        table=_described(counts, [case.name in outside.names for case in cases], raters, predictor),
         counts=counts.sum(0),
         disputed=np.sum([look.disputed for look in looks], axis=0),
         votes=votes.sum(0),
@@ -161,10 +202,28 @@ def _evidence(
         classes=predictor.data.classes,
         weights=predictor.network.followed,
     )
-    return evidence, patterns
+    return evidence, patterns, judged
 
 
-def _to_look_at(case: Case, unseen: set[str]) -> NDArray[np.bool_]:
+def _described(
+    counts: Counts, held_out: Sequence[bool], raters: tuple[str, ...], predictor: Predictor
+) -> pd.DataFrame:
+    """Describe raters by the cases held out, where each has enough of them, else by all.
+
+    Args:
+        counts: pixels (n_cases, n_raters, true, observed).
+        held_out: by case.
+        raters: names.
+        predictor: of the run.
+    """
+    outside = counts[np.asarray(held_out, dtype=bool)]
+    labelled = [(each.sum((2, 3)) > 0).sum(0) for each in (counts, outside)]
+    is_enough = bool((labelled[1][labelled[0] > 0] >= _ENOUGH).all())
+    table = rater_table(outside if is_enough else counts, raters, predictor.data.classes)
+    return table.assign(labels=labelled[0])
+
+
+def _to_look_at(case: Case, unseen: Set[str]) -> NDArray[np.bool_]:
     """Return the pixels of a large image near which the network is asked.
 
     All of a case held out, on which the network is judged; else where anybody drew an object. Far
@@ -176,10 +235,40 @@ def _to_look_at(case: Case, unseen: set[str]) -> NDArray[np.bool_]:
 
 
 def _asked(predictor: Predictor, case: Case) -> Sequence[int]:
-    """Return the raters to predict: some, where the case's own labels cannot disagree."""
-    if len(case.labels) > 1 or not predictor.network.knows_raters:
+    """Return the raters to predict, those followed most, where labels of the case are few."""
+    if len(case.labels) >= FEWEST or not predictor.network.knows_raters:
         return ()
-    return range(min(len(predictor.data.raters), _ASKED))
+    n_raters, followed = len(predictor.data.raters), predictor.network.followed
+    order = np.argsort([-each for each in followed], kind="stable") if followed else range(n_raters)
+    return sorted(int(rater) for rater in order[:_ASKED])
+
+
+def _judged(
+    predictor: Predictor,
+    each: PredictedCase,
+    labels_of: Drawn,
+    raters: tuple[str, ...],
+    outside: Unseen,
+) -> Judged:
+    """Gather what a case says of its raters without their own say."""
+    name, space = each.case.name, each.prediction.label.shape
+    nobody = np.full(space, MISSING, dtype=np.int16)
+    labels = np.stack([labels_of.get(rater, nobody) for rater in raters])
+    heads = each.prediction.drawn
+    network = None
+    if heads is None and len(labels_of) < FEWEST:
+        if name in outside.by_folds:
+            case = outside.by_folds[name]
+            network = case.read_label(next(iter(case.labels))).array
+        elif name in outside.names:
+            network = each.prediction.label
+    is_known = heads is not None and predictor.data.raters == raters
+    return judged_case(
+        labels,
+        heads.argmax(1) if heads is not None and is_known else None,
+        _asked(predictor, each.case) if is_known else (),
+        network,
+    )
 
 
 def _look(
@@ -189,7 +278,8 @@ def _look(
     n_classes = len(predictor.data.classes)
     truth = each.prediction.probability.reshape(n_classes, -1)
     drawn = np.stack([label.ravel() for label in labels_of.values()])
-    heads = each.prediction.drawn
+    # Where a case has labels of its own that can differ, they show what is disputed.
+    heads = each.prediction.drawn if len(labels_of) < 2 else None
     if heads is not None:
         heads = heads.reshape(*heads.shape[:2], -1)
     places = [raters.index(rater) for rater in labels_of]

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from shutil import rmtree
 
+from multirater.io import read_dataset
 from multirater.io.results.layout import PREDICTIONS, fold_folder
 from multirater.io.tables.dataset_tables import write_dataset_tables
 from multirater.io.tables.manifest import FILE_NAME as MANIFEST
@@ -21,7 +22,7 @@ from multirater.training.config import TrainConfig
 from multirater.training.data import split_cases
 from multirater.training.prediction import predict
 from multirater.training.run_folder import Run
-from multirater.types import Classes, Dataset
+from multirater.types import Case, Classes, Dataset
 
 
 def train_folds(
@@ -52,6 +53,18 @@ def train_folds(
     if dataset.kind == "masks":
         _gather(target, config.folds, classes)
     return runs
+
+
+def unseen_answers(target: Path) -> dict[str, Case]:
+    """Return each case as the fold predicted it that was not trained on it, by name.
+
+    Args:
+        target: run folder; nothing is known where it holds no folds of drawings.
+    """
+    together = target / PREDICTIONS
+    if not (together / MANIFEST).is_file():
+        return {}
+    return {case.name: case for case in read_dataset(together)}
 
 
 def _gather(target: Path, folds: int, classes: Classes) -> None:

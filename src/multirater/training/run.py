@@ -271,7 +271,7 @@ def _fit_within(found: Survey, target: Path, config: TrainConfig) -> Run:
     score = best.best_model_score
     epoch = read_checkpoint(target / CHECKPOINTS / "best.ckpt")["epoch"]
     kept = Run(target, int(epoch), float("nan") if score is None else float(score))
-    said = f"epoch {kept.best_epoch + 1} of {config.epochs} was kept"
+    said = f"epoch {kept.best_epoch + 1} of {trainer.max_epochs} was kept"
     say(said if score is None else f"{said}: {kept.best_nll:.4f} nats per label")
     return kept
 
