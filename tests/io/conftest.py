@@ -128,3 +128,13 @@ def painted_study(tmp_path):
     data = MasksDataset((ear, eye), ("anna", "bert"), "masks", classes)
     write_dataset(data, tmp_path / "painted", keep_images=True)
     return tmp_path / "painted"
+
+
+@pytest.fixture
+def answers_study(tmp_path):
+    """Class labels of two raters, who agree on a and not on b, without images."""
+    folder = tmp_path / "answers"
+    folder.mkdir()
+    lines = ["case,rater,label", "a,anna,cat", "a,bert,cat", "b,anna,cat", "b,bert,dog"]
+    (folder / "manifest.csv").write_text("\n".join(lines))
+    return folder

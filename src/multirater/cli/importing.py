@@ -19,15 +19,18 @@ app = typer.Typer(no_args_is_help=True, help="Make a data set of files in anothe
 def files(
     folder: Annotated[Path, typer.Argument(help="Folder that holds the files.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Manifest to write.")],
-    label: Annotated[str, typer.Option(help="Such as '{case}_{rater}.png'.")],
+    label: Annotated[
+        list[str], typer.Option(help="Such as '{case}_{rater}.png'; may be repeated.")
+    ],
     image: Annotated[str, typer.Option(help="Such as '{case}.jpg'.")] = "",
     truth: Annotated[str, typer.Option(help="Such as 'truth/{case}.png'.")] = "",
     overwrite: Overwrite = False,
 ) -> None:
     """Write a manifest for files that follow a naming pattern; the files stay where they are.
 
-    Patterns are relative to FOLDER; {case} and {rater} stand for any text without a slash, * for
-    any text.
+    Patterns are relative to FOLDER; {case}, {rater}, {split} and {patient} stand for any text
+    without a slash, as does *; ** spans folders. Without {case} it is a single image. Files that
+    fit no pattern are listed.
     """
     from multirater.io.importers.files import import_files
 

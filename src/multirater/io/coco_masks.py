@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,7 @@ def rle_of(mask: NDArray[Any]) -> dict[str, Any]:
     return {"size": [int(side) for side in found["size"]], "counts": found["counts"].decode()}
 
 
+@lru_cache(maxsize=2)  # of the segments of one image, one after the other
 def read_panoptic(json_file: Path, name: str, space: tuple[int, ...]) -> NDArray[np.int64]:
     """Return the segment of each pixel, from a PNG in the folder of the JSON file's name."""
     folders = (json_file.with_suffix(""), json_file.parent)

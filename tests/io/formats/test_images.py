@@ -25,6 +25,7 @@ from multirater.io.formats.images import (
     suffix_of,
     write_image,
 )
+from multirater.io.formats.suffixes import PICTURES_IN
 from multirater.types import Geometry, Image
 
 INTEGERS = ["uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64"]
@@ -226,7 +227,7 @@ def test_missing_and_empty_files_are_told(tmp_path, suffix):
 
 def test_a_file_of_another_kind_is_an_error(tmp_path):
     write_image(Image(np.zeros((1, 4, 4), np.uint8), Geometry.default(2)), tmp_path / "a.png")
-    for suffix in sorted(READABLE - {".png", ".jpg", ".jpeg"}):
+    for suffix in sorted(READABLE - PICTURES_IN - {".png"}):
         path = tmp_path / f"b{suffix}"
         path.write_bytes((tmp_path / "a.png").read_bytes())
         with pytest.raises(InputError) as error:
@@ -307,6 +308,7 @@ import numpy as np
 from pathlib import Path
 from multirater.errors import InputError
 from multirater.io.formats.images import write_image
+from multirater.io.formats.suffixes import PICTURES_IN
 from multirater.types import Geometry, Image
 
 noise = np.random.default_rng(0).integers(0, 255, (1, 200, 200)).astype(np.uint8)

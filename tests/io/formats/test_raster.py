@@ -13,6 +13,7 @@ from PIL.PngImagePlugin import PngInfo
 
 from multirater.errors import InputError
 from multirater.io.formats.images import image_shape, read_image, read_label_array, write_image
+from multirater.io.formats.labels import read_label
 from multirater.types import Geometry, Image
 
 RNG = np.random.default_rng(1)
@@ -163,3 +164,44 @@ def test_a_jpeg_of_several_pictures_gives_the_first(tmp_path):
     frames = [Pillow.new("L", (4, 3), value) for value in (7, 200)]
     frames[0].save(tmp_path / "a.jpg", format="MPO", save_all=True, append_images=frames[1:])
     assert read_image(tmp_path / "a.jpg").array.mean() == pytest.approx(7, abs=1)
+
+
+@pytest.mark.parametrize("highest", [1, 3, 100, 255, 1000, 65535])
+@pytest.mark.parametrize("kind", ["P2", "P5", "P3", "P6"])
+def test_values_of_ppm_and_pgm_are_taken_as_stored(tmp_path, highest, kind):
+    n_channels = 3 if kind in ("P3", "P6") else 1
+    if n_channels == 3 and highest > 255:
+        pytest.skip("Pillow cuts deep colours to 8 bits")
+    values = RNG.integers(0, highest + 1, (4, 5, n_channels))
+    head = f"{kind}\n5 4\n{highest}\n".encode()
+    plain = " ".join(map(str, values.ravel())).encode()
+    binary = values.astype(">u2" if highest > 255 else "u1").tobytes()
+    path = tmp_path / ("a.ppm" if n_channels == 3 else "a.pgm")
+    path.write_bytes(head + (plain if kind in ("P2", "P3") else binary))
+    for ask in (read_image, read_label_array):
+        np.testing.assert_array_equal(ask(path).array, values.transpose(2, 0, 1))
+    assert image_shape(path)[0] == (4, 5)
+
+
+@pytest.mark.parametrize("suffix", [".gif", ".bmp", ".ppm", ".pgm"])
+@pytest.mark.parametrize("mode", ["L", "1", "P"])
+def test_masks_of_0_and_255_are_read_alike(tmp_path, suffix, mode):
+    mask = RNG.random((6, 7)) < 0.5
+    picture = Pillow.fromarray((mask * 255).astype(np.uint8))
+    if mode == "1" and suffix == ".pgm":
+        pytest.skip("that would be a PBM")
+    if mode == "P":  # in which white comes first
+        picture = Pillow.fromarray((~mask).astype(np.uint8)).convert("P")
+        picture.putpalette([255] * 3 + [0] * 3)
+        picture = picture.convert("L") if suffix in (".ppm", ".pgm") else picture
+    elif mode == "1":
+        picture = picture.convert("1")
+    picture.save(tmp_path / f"a{suffix}")
+    np.testing.assert_array_equal(read_label(tmp_path / f"a{suffix}").array, mask)
+
+
+def test_an_animated_gif_is_refused(tmp_path):
+    frames = [Pillow.fromarray(np.full((4, 4), value, np.uint8)) for value in (0, 99, 200)]
+    frames[0].save(tmp_path / "a.gif", save_all=True, append_images=frames[1:])
+    with pytest.raises(InputError, match="is an animation"):
+        read_image(tmp_path / "a.gif")

@@ -204,3 +204,82 @@ def test_a_folder_that_may_not_be_read_is_named(root, monkeypatch):
     (fault,) = faults_of(root, root.parent / "table", label="{case}_{rater}.png")
     assert "Permission denied" in fault.found
     assert fault.file == str(root / "sub")
+
+
+def test_two_stars_span_folders(root):
+    touch(root, "p1.png", "a/b/p2.png", "seg/p1_jo.png", "seg/x/y/p2_jo.png")
+    found = rows_of(root, image="**/{case}.png", label="seg/**/{case}_{rater}.png")
+    assert [(row[0], row[1], row[3]) for row in found] == [
+        ("p1", "p1.png", "seg/p1_jo.png"),
+        ("p2", "a/b/p2.png", "seg/x/y/p2_jo.png"),
+    ]
+
+
+def test_several_label_patterns(root):
+    touch(root, "p1.ppm", "labels-ah/p1.ah.ppm", "vk/p1_vk.pgm")
+    found = rows_of(
+        root, image="{case}.ppm", label=["labels-*/{case}.{rater}.ppm", "vk/{case}_{rater}.pgm"]
+    )
+    assert [(row[2], row[3]) for row in found] == [
+        ("ah", "labels-ah/p1.ah.ppm"),
+        ("vk", "vk/p1_vk.pgm"),
+    ]
+
+
+def test_a_label_pattern_among_several_that_fits_nothing_is_named(root, tmp_path):
+    touch(root, "p1.ppm", "p1.ah.ppm")
+    patterns = ["{case}.{rater}.ppm", "{case}_{rater}.gif"]
+    (fault,) = faults_of(root, tmp_path / "t", image="{case}.ppm", label=patterns)
+    assert "no label file matches '{case}_{rater}.gif'" in fault.found
+
+
+def test_split_and_patient(root):
+    touch(root, "train/7/p1.png", "test/8/p2.png", "seg/p1_jo.png", "seg/p2_jo.png")
+    patterns = {"image": "{split}/{patient}/{case}.png", "label": "seg/{case}_{rater}.png"}
+    rows = read_rows(import_files(root, root.parent / "t", **patterns), [])
+    assert [(r.case, r.split, r.patient) for r in rows] == [
+        ("p1", "train", "7"),
+        ("p2", "test", "8"),
+    ]
+
+
+def test_one_case_name_in_two_splits_is_two_cases(root):
+    touch(root, "train/01.png", "test/01.png", "train/01_jo.png", "test/01_jo.png")
+    patterns = {"image": "{split}/{case}.png", "label": "{split}/{case}_{rater}.png"}
+    rows = read_rows(import_files(root, root.parent / "t", **patterns), [])
+    assert [(r.case, r.split) for r in rows] == [("test-01", "test"), ("train-01", "train")]
+
+
+def test_files_that_disagree_about_the_split(root, tmp_path):
+    touch(root, "p1.png", "a/p1_jo.png", "b/p1_kim.png")
+    patterns = {"image": "{case}.png", "label": "{split}/{case}_{rater}.png"}
+    (fault,) = faults_of(root, tmp_path / "t", **patterns)
+    assert fault.headline == "case p1: files tell several splits: a, b"
+
+
+def test_a_single_image_without_case(root):
+    touch(root, "slice.png", "drawn/jo.png", "drawn/kim.png")
+    found = rows_of(root, image="slice.png", label="drawn/{rater}.png")
+    assert [(row[0], row[2]) for row in found] == [("slice", "jo"), ("slice", "kim")]
+
+
+def test_files_that_fit_no_pattern_are_listed(root, capsys):
+    touch(root, "p1_jo.png", "notes.txt", *(f"more/{number:02d}.pdf" for number in range(12)))
+    show_progress(True)
+    try:
+        rows_of(root, label="{case}_{rater}.png")
+    finally:
+        show_progress(False)
+    said = capsys.readouterr().err
+    assert "13 files fit no pattern:\n  more/00.pdf\n" in said
+    assert "and 3 more" in said
+
+
+def test_formats_that_cannot_be_read_are_refused_at_once(root, tmp_path):
+    touch(root, "p1_jo.webp", "p2_jo.svg")
+    faults = faults_of(root, tmp_path / "t", label="{case}_{rater}.*")
+    assert [fault.found for fault in faults] == [
+        "cannot read files of suffix .webp",
+        "cannot read files of suffix .svg",
+    ]
+    assert not (tmp_path / "t").exists()

@@ -37,11 +37,11 @@ def cvat_shapes(path: Path, image: str, space: tuple[int, ...]) -> list[Shape]:
     """
     found = _image(path, image)
     if "width" in found.attrib and "height" in found.attrib:
-        width, height = (_number(found, key, f"image {image}") for key in ("width", "height"))
+        width, height = (number_of(found, key, f"image {image}") for key in ("width", "height"))
         require_size((width, height), space)
     drawn = [(_where(each), each) for each in found if each.tag not in _NO_SHAPES]
-    drawn.sort(key=lambda pair: _number(pair[1], "z_order", pair[0], "0"))
-    return [shape for where, each in drawn for shape in _shapes(each, where)]
+    drawn.sort(key=lambda pair: number_of(pair[1], "z_order", pair[0], "0"))
+    return [shape for where, each in drawn for shape in element_shapes(each, where)]
 
 
 def _image(path: Path, image: str) -> Element:
@@ -61,12 +61,13 @@ def _where(element: Element) -> str:
     return f"{element.tag} of {element.get('label')}"
 
 
-def _shapes(element: Element, where: str) -> Iterator[Shape]:
+def element_shapes(element: Element, where: str) -> Iterator[Shape]:
+    """Yield what an element draws: a polygon, box, ellipse, line, or points."""
     label = element.get("label", "")
     if element.tag in _OUTLINES:
         outline, keys = _OUTLINES[element.tag]
-        ring = outline(*(_number(element, key, where) for key in keys))
-        ring = turned(ring, _number(element, "rotation", where, "0"))
+        ring = outline(*(number_of(element, key, where) for key in keys))
+        ring = turned(ring, number_of(element, "rotation", where, "0"))
         yield Shape(label, "polygon", (as_ring(ring, where),))
     elif element.tag in _POINTS:
         ring = as_ring([pair.split(",") for pair in element.get("points", "").split(";")], where)
@@ -86,7 +87,8 @@ def _shapes(element: Element, where: str) -> Iterator[Shape]:
         )
 
 
-def _number(element: Element, key: str, where: str, default: str | None = None) -> float:
+def number_of(element: Element, key: str, where: str, default: str | None = None) -> float:
+    """Return the number that an attribute holds."""
     text = element.get(key, default)
     if text is None:
         raise InputError(Fault(f"{where} has no {key}", fix="export again"))

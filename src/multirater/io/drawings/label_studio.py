@@ -55,15 +55,25 @@ def label_studio_shapes(
 
 
 def _task(tasks: Sequence[Mapping[str, Any]], image: str) -> Mapping[str, Any]:
-    named = [(task, list(_paths(task))) for task in tasks]
+    named = [(task, list(task_paths(task))) for task in tasks]
     found = closest(named, image) or closest(
-        ((task, [_PREFIX.sub("", path) for path in paths]) for task, paths in named), image
+        ((task, [without_prefix(path) for path in paths]) for task, paths in named), image
     )
     absent = "export the task too, or remove the row"
     return the_one(found, image, what="task", n=len(tasks), tool="Label Studio", absent=absent)
 
 
-def _paths(task: Mapping[str, Any]) -> Iterator[str]:
+def without_prefix(path: str) -> str:
+    """Return a path without what Label Studio puts before file names on upload.
+
+    Example:
+        >>> without_prefix("upload/3/0a1b2c3d-eye.png")
+        'upload/3/eye.png'
+    """
+    return _PREFIX.sub("", path)
+
+
+def task_paths(task: Mapping[str, Any]) -> Iterator[str]:
     """Yield the paths a task names; that of a local file follows `?d=`."""
     data = task.get("data")
     for value in data.values() if isinstance(data, Mapping) else ():

@@ -31,7 +31,12 @@ def turned(ring: Ring, degrees: float) -> Ring:
         >>> turned(box(0, 1, 4, 3), 90).round(6).tolist()
         [[3.0, 0.0], [3.0, 4.0], [1.0, 4.0], [1.0, 0.0]]
     """
-    angle, centre = np.deg2rad(degrees), ring.mean(0)
+    return turned_about(ring, degrees, ring.mean(0))
+
+
+def turned_about(ring: Ring, degrees: float, centre: NDArray[np.float64]) -> Ring:
+    """Turn an outline clockwise, as seen on the image, about a point (x, y)."""
+    angle = np.deg2rad(degrees)
     # Rows of points: the transpose of the usual matrix, which is clockwise where y points down.
     turn = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
     return np.asarray((ring - centre) @ turn + centre)

@@ -93,9 +93,13 @@ def rasterise(
     _require_overlap(shapes, space)
     drawn = np.full(space, MISSING, dtype=np.int16)
     for shape in shapes:
-        paint = _polygon if shape.form == "polygon" else _line
-        drawn[paint(shape, space)] = class_index(shape.label, classes)
+        drawn[covered(shape, space)] = class_index(shape.label, classes)
     return drawn
+
+
+def covered(shape: Shape, space: tuple[int, ...]) -> NDArray[np.bool_]:
+    """Return the pixels (height, width) that a shape covers."""
+    return (_polygon if shape.form == "polygon" else _line)(shape, space)
 
 
 def _require_overlap(shapes: Sequence[Shape], space: tuple[int, ...]) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import numpy as np
@@ -17,13 +17,12 @@ from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
 from multirater.io.formats.images import read_image
-from multirater.io.formats.suffixes import READABLE
 from multirater.io.naming import file_names
+from multirater.io.results.contents import read_case_table
+from multirater.io.results.layout import probability_files
 from multirater.io.survey import survey
 from multirater.progress import track
 from multirater.types import MISSING, Case, Classes, Dataset, LabelMap
-
-_PROBABILITY = "probability"
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,21 +65,47 @@ class Outcome:
 
     def probability(self, case: Case) -> NDArray[Any] | None:
         """Return the class probabilities (n_classes, *space) that a fusion wrote beside labels."""
+        file = self._soft_files.get(self._file_names[case.name])
+        return None if file is None else read_image(file).array
+
+    @cached_property
+    def _soft_files(self) -> dict[str, Path]:
         folder = self.dataset.folder
-        if folder is None or not self.is_one_rater or not (folder / _PROBABILITY).is_dir():
-            return None
-        name = self._file_names[case.name]
-        for suffix in sorted(READABLE):
-            file = folder / _PROBABILITY / f"{name}{suffix}"
-            if file.is_file():
-                return read_image(file).array
-        return None
+        return {} if folder is None or not self.is_one_rater else probability_files(folder)
+
+    @cached_property
+    def _class_probability(self) -> dict[str, float]:
+        """The probability of the class settled on, by case, from a fusion's `cases.csv`."""
+        folder = self.dataset.folder
+        table = None if folder is None else read_case_table(folder)
+        if table is None or not set(self.classes.names) <= set(table.columns):
+            return {}
+        highest = table[list(self.classes.names)].astype(float).max(axis=1)
+        return {str(case): float(share) for case, share in highest.items()}
+
+    def choices(self) -> Iterator[tuple[Case, str, str, float]]:
+        """Yield each case with each rater, the class they chose, and how sure that is (0 to 1)."""
+        for case, rater, label in self.labels():
+            if label.array != MISSING:
+                sure = self._class_probability.get(case.name, 1.0) if self.is_one_rater else 1.0
+                yield case, rater, self.classes.names[int(label.array)], round(sure, 4)
 
     def require_kind(self, kind: str, tool: str) -> None:
         """Refuse class labels where a tool's file holds masks, and the other way round."""
         if self.dataset.kind != kind:
             raise InputError(
                 Fault(f"{tool} files hold {kind}", expected=f"a data set of {kind}, not these")
+            )
+
+    def require_one_rater(self, tool: str) -> None:
+        """Refuse several raters where a tool's file is one rater's."""
+        if not self.is_one_rater:
+            raise InputError(
+                Fault(
+                    f"{len(self.dataset.raters)} raters, of whom {tool} files hold one",
+                    expected="a fusion, or one rater",
+                    fix=f"choose one by --raters, such as --raters {self.dataset.raters[0]}",
+                )
             )
 
     def without_gaps(self, label: LabelMap) -> NDArray[np.int16]:

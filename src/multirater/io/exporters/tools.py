@@ -34,6 +34,15 @@ class Tool:
 
 TOOLS = {
     "coco": Tool("coco"),
+    "label-studio": Tool("label_studio"),
+    "cvat": Tool("cvat"),
+    "nnunet": Tool("nnunet", is_folder=True),
+    "slicer": Tool("slicer", is_folder=True),
+    "itk-snap": Tool("itk_snap", is_folder=True),
+    "monailabel": Tool("monailabel", is_folder=True),
+    "qupath": Tool("qupath", is_folder=True),
+    "jsonl": Tool("jsonl"),
+    "csv": Tool("csv"),
 }
 """By the name the command line gives them."""
 

@@ -15,7 +15,7 @@ from multirater.errors import InputError
 from multirater.io.formats.grid import fit_image, is_default
 from multirater.io.formats.images import read_label_array, suffix_of, write_image
 from multirater.io.formats.label_values import decode_labels, encode_labels
-from multirater.io.formats.suffixes import is_dicom_file
+from multirater.io.formats.suffixes import PICTURES_IN, is_dicom_file
 from multirater.types import Classes, Geometry, Image, LabelMap
 
 Grid: TypeAlias = tuple[tuple[int, ...], Geometry]
@@ -26,7 +26,7 @@ _AMBIGUOUS = {".npy", ".npz", ".tif", ".tiff"}
 
 _LOSSY = {".jpg", ".jpeg"}
 
-_PICTURES = {".png", ".tif", ".tiff"} | _LOSSY
+_PICTURES = {".png", ".tif", ".tiff"} | PICTURES_IN
 """Formats in which channels may be colours and opacity."""
 
 

@@ -1,10 +1,11 @@
-"""PNG in and out, JPEG in, by Pillow.
+"""PNG in and out; JPEG, PPM, PGM, BMP and GIF in, by Pillow.
 
 Sample values are taken as stored: 1-bit grey gives False and True, 2-bit 0 to 3, 4-bit 0 to 15. A
-palette gives its colours when read as an image and its indices when read as labels. The orientation
-tag of a JPEG is ignored, because masks are drawn on the stored pixels. Printing resolutions (dots
-per inch) are no pixel spacing and are ignored too. A geometry that is not the default travels in a
-text chunk of the PNG, as JSON.
+palette gives its colours when read as an image; when read as labels, that of a PNG gives its
+indices, that of a BMP or GIF, whose order is the encoder's whim, its greys or colours. The
+orientation tag of a JPEG is ignored, because masks are drawn on the stored pixels. Printing
+resolutions (dots per inch) are no pixel spacing and are ignored too. A geometry that is not the
+default travels in a text chunk of the PNG, as JSON.
 """
 
 from __future__ import annotations
@@ -34,8 +35,10 @@ from multirater.io.formats.guard import cannot_hold, reading
 from multirater.types import Geometry, Image
 
 _GEOMETRY_KEY = "multirater-geometry"
-_KINDS = ("PNG", "JPEG")
+_KINDS = ("PNG", "JPEG", "PPM", "BMP", "GIF")
 """What Pillow may open; by the second also MPO, JPEG with several pictures."""
+
+_WHAT = "PNG, JPEG, PPM, PGM, BMP or GIF"
 
 _GREY, _PALETTE = 0, 3  # colour types of the PNG header
 _INSTEAD = (".tif", ".npz", ".nii.gz", ".nrrd", ".mha")
@@ -43,7 +46,7 @@ _INSTEAD = (".tif", ".npz", ".nii.gz", ".nrrd", ".mha")
 
 def read(path: Path, ndim: int | None, *, as_labels: bool = False) -> Image:
     """Read a PNG or JPEG file as (channels, H, W)."""
-    with reading(path, "PNG or JPEG"), _opened(path) as picture:
+    with reading(path, _WHAT), _opened(path) as picture:
         _require_still(picture)
         if picture.format == "PNG":
             require_png_checksums(path)
@@ -60,7 +63,7 @@ def read(path: Path, ndim: int | None, *, as_labels: bool = False) -> Image:
 
 def shape(path: Path, ndim: int | None) -> Shape:
     """Return size and geometry from the header alone."""
-    with reading(path, "PNG or JPEG"), _opened(path) as picture:
+    with reading(path, _WHAT), _opened(path) as picture:
         _require_still(picture)
         return fit_ndim(picture.size[::-1], _geometry(picture), ndim)
 
@@ -89,14 +92,14 @@ def _opened(path: Path) -> Pillow.Image:
         raise InputError(
             Fault(
                 "cannot be read: the file is damaged, or not what its name says",
-                expected="a whole PNG or JPEG file",
+                expected=f"a whole {_WHAT} file",
                 fix="copy or export the file again, or give it the suffix of what it really is",
             )
         ) from None
 
 
 def _require_still(picture: Pillow.Image) -> None:
-    if picture.format == "PNG" and getattr(picture, "n_frames", 1) > 1:
+    if picture.format in ("PNG", "GIF") and getattr(picture, "n_frames", 1) > 1:
         raise InputError(
             Fault("is an animation", expected="one picture", fix="save one frame per file")
         )
@@ -115,12 +118,29 @@ def _png_depth(path: Path) -> tuple[int, int]:
 
 
 def _stored(picture: Pillow.Image, grey_depth: int, as_labels: bool) -> NDArray[Any]:
+    highest = _highest(picture)  # known before the pixels are loaded, and forgotten then
     picture.load()
-    if picture.mode == "P" and not as_labels:
-        picture = picture.convert("RGBA" if "transparency" in picture.info else "RGB")
+    if picture.mode == "P" and not (as_labels and picture.format == "PNG"):
+        clear = "transparency" in picture.info and not as_labels
+        picture = picture.convert("RGBA" if clear else "RGB")
     pixels = np.array(picture)
+    if picture.mode == "I":  # 16 bits, from PGM
+        pixels = pixels.astype(np.uint16)
+    if highest is not None:
+        full = np.iinfo(pixels.dtype).max
+        return np.asarray(np.rint(pixels * (highest / full)).astype(pixels.dtype))
     # Pillow stretches 2- and 4-bit grey to 0..255.
     return pixels // {2: 85, 4: 17}[grey_depth] if grey_depth in (2, 4) else pixels
+
+
+def _highest(picture: Pillow.Image) -> int | None:
+    """Return the largest value a PPM or PGM may hold, to which Pillow stretches the others."""
+    tiles: Any = getattr(picture, "tile", None)
+    if picture.format != "PPM" or not tiles:
+        return None
+    arguments = tiles[0].args
+    told = arguments[1] if isinstance(arguments, tuple) and len(arguments) > 1 else None
+    return told if isinstance(told, int) and told > 0 else None
 
 
 def _deep_colours(path: Path) -> NDArray[Any]:

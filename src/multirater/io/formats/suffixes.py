@@ -8,6 +8,10 @@ FAMILIES = {
     ".png": "raster",
     ".jpg": "raster",
     ".jpeg": "raster",
+    ".ppm": "raster",
+    ".pgm": "raster",
+    ".bmp": "raster",
+    ".gif": "raster",
     ".tif": "tiff",
     ".tiff": "tiff",
     ".npy": "numpy_files",
@@ -27,7 +31,10 @@ FAMILIES = {
 READABLE = frozenset(FAMILIES)
 """Suffixes of the files that can be read. DICOM files are also known by content."""
 
-WRITABLE = READABLE - {".jpg", ".jpeg", ".nhdr", ".dcm", ".dicom", ".ima"}
+PICTURES_IN = frozenset({".jpg", ".jpeg", ".ppm", ".pgm", ".bmp", ".gif"})
+"""Suffixes of pictures that are read and never written."""
+
+WRITABLE = READABLE - PICTURES_IN - {".nhdr", ".dcm", ".dicom", ".ima"}
 """Suffixes of the files an image can be written to."""
 
 

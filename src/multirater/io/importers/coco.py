@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
 from multirater.io.coco_masks import mask_of, read_panoptic
-from multirater.io.formats.labels import Grid
 from multirater.io.importers.json_files import Record, read_json, records
+from multirater.io.importers.layers import Layer, paint
 from multirater.io.importers.work import Export, Task, Work
-from multirater.types import Classes, LabelClass, LabelMap
+from multirater.types import Classes, LabelClass
 
 _WHAT = "a COCO file with the lists images, annotations and categories"
 
@@ -162,7 +162,8 @@ def _task(
     blank = frozenset(everybody or [path.stem]) - seen if not asked else frozenset()
     where = f"image {image['id']}"
     work = {
-        rater: Work(where, partial(_paint, by_rater[rater], index, path)) for rater in sorted(seen)
+        rater: Work(where, partial(paint, _layers(by_rater[rater], index, path)))
+        for rater in sorted(seen)
     }
     return Task(where, name, size=(width, height), work=work, blank=blank)
 
@@ -213,29 +214,20 @@ def _faults_of(
     return faults
 
 
-def _paint(drawn: Sequence[Record], index: Mapping[Any, int], path: Path, grid: Grid) -> LabelMap:
-    space, geometry = grid
-    # Masks come column by column; painting them on rows would take thrice as long.
-    label = np.zeros(space, dtype=np.int16, order="F")
-    faults = []
+def _layers(drawn: Sequence[Record], index: Mapping[Any, int], path: Path) -> list[Layer]:
+    layers = []
     for annotation in drawn:
-        try:
-            if "segments_info" in annotation:
-                _paint_panoptic(label, annotation, index, path)
-            else:
-                mask = mask_of(annotation.get("segmentation"), space)
-                np.copyto(label, index[annotation["category_id"]], where=mask)
-        except InputError as error:
-            place = f"annotation {annotation.get('id')}: "
-            faults += [Fault(place + f.found, f.expected, f.fix, f.file) for f in error.faults]
-    if faults:
-        raise InputError(faults)
-    return LabelMap(np.ascontiguousarray(label), geometry)
+        where = f"annotation {annotation.get('id')}"
+        if "segments_info" in annotation:
+            name = str(annotation.get("file_name"))
+            for segment in annotation["segments_info"]:
+                mask = partial(_segment, path, name, segment.get("id"))
+                layers.append(Layer(where, index[segment["category_id"]], mask))
+        else:
+            mask = partial(mask_of, annotation.get("segmentation"))
+            layers.append(Layer(where, index[annotation["category_id"]], mask))
+    return layers
 
 
-def _paint_panoptic(
-    label: NDArray[np.int16], annotation: Record, index: Mapping[Any, int], path: Path
-) -> None:
-    ids = read_panoptic(path, str(annotation.get("file_name")), label.shape)
-    for segment in annotation["segments_info"]:
-        label[ids == segment.get("id")] = index[segment["category_id"]]
+def _segment(path: Path, name: str, number: Any, space: tuple[int, ...]) -> NDArray[np.bool_]:
+    return np.asarray(read_panoptic(path, name, space) == number)

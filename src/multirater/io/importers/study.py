@@ -71,11 +71,11 @@ def import_study(
     files = [_present(Path(source)) for source in sources]
     if not files:
         raise InputError(Fault("no export was given", expected=chosen.sources))
-    if images is None and chosen.needs_images:
-        raise InputError(
-            Fault(f"{tool} exports do not hold the images", fix="name their folder by --images")
-        )
     export = chosen.read_export(files, classes)
+    if images is None and export.kind == "masks" and not all(t.files for t in export.tasks):
+        raise InputError(
+            Fault(f"this {tool} export does not hold the images", fix="name their folder: --images")
+        )
     found = None if images is None else ImageFolder.of(Path(images))
     groups = _by_image(export, found)
     _require_known_blanks(groups, unseen)
@@ -115,7 +115,7 @@ def _by_image(export: Export, found: ImageFolder | None) -> list[_Group]:
         except InputError as error:
             faults += error.at(case=f"{task.image or task.name} ({task.where})").faults
             continue
-        key = files or (task.name or task.image)
+        key = (files, task.name or ("" if files else task.image))
         name = task.name or stem_of(task.image)
         groups.setdefault(key, _Group(files, name)).tasks.append(task)
     if not faults and not groups:

@@ -23,12 +23,10 @@ class Tool:
     Attributes:
         module: of this folder.
         sources: what to give, in words.
-        needs_images: whether the images lie apart from the export, so that a folder is needed.
     """
 
     module: str
     sources: str
-    needs_images: bool = True
 
     @property
     def read_export(self) -> Reader:
@@ -39,6 +37,24 @@ class Tool:
 
 TOOLS = {
     "coco": Tool("coco", "COCO JSON files, one per rater, or one with a field `annotator`"),
+    "label-studio": Tool("label_studio", "exports in the format JSON"),
+    "cvat": Tool("cvat", "XML or ZIP of CVAT for images 1.1 or video 1.1, one per rater"),
+    "nnunet": Tool(
+        "nnunet", "a raw data set of nnU-Net with folders of raters, or one data set per rater"
+    ),
+    "slicer": Tool("slicer", "a folder of .seg.nrrd files per rater"),
+    "itk-snap": Tool(
+        "itk_snap", "a folder of label volumes per rater, with the label descriptions"
+    ),
+    "monailabel": Tool("monailabel", "the folder of a datastore"),
+    "qupath": Tool("qupath", "a folder of GeoJSON files per rater"),
+    "labelme": Tool("labelme", "a folder of labelme JSON files per rater"),
+    "via": Tool("via", "JSON of VIA, one file per rater"),
+    "supervisely": Tool("supervisely", "a project per rater, in a folder named after them"),
+    "mturk": Tool("mturk", "CSV of batch results"),
+    "toloka": Tool("toloka", "TSV of assignments"),
+    "prodigy": Tool("prodigy", "JSONL of db-out"),
+    "doccano": Tool("doccano", "JSONL, one file per annotator"),
 }
 """By the name the command line gives them."""
 
@@ -47,8 +63,8 @@ def tool_named(name: str) -> Tool:
     """Return a tool, or say which there are.
 
     Example:
-        >>> tool_named("coco").needs_images
-        True
+        >>> tool_named("coco").module
+        'coco'
     """
     if name not in TOOLS:
         raise InputError(

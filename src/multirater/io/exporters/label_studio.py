@@ -1,0 +1,68 @@
+"""Tasks with predictions for Label Studio: brush masks or choices, with scores.
+
+The least sure come first, so that what needs another look is relabelled first. Tags of the
+labelling configuration are called `label` (brush), `choice` and `image`.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from multirater.io.brush_rle import encode_brush
+from multirater.io.exporters.outcome import Outcome, confidence, image_name, require_flat
+from multirater.types import Case, LabelMap
+
+
+def write_export(outcome: Outcome, target: Path) -> None:
+    """Write one task per case; the model of a prediction is the rater or the fusion."""
+    tasks: dict[str, dict[str, Any]] = {}
+    found = _choices(outcome) if outcome.dataset.kind == "classes" else _brushes(outcome)
+    for case, rater, results, score in found:
+        data = {"image": f"/data/local-files/?d={image_name(case)}", "case": case.name}
+        task = tasks.setdefault(case.name, {"data": data, "predictions": []})
+        prediction = {"model_version": rater, "score": score, "result": results}
+        task["predictions"].append(prediction)
+        task["data"]["confidence"] = min(p["score"] for p in task["predictions"])
+    least_sure_first = sorted(tasks.values(), key=lambda task: float(task["data"]["confidence"]))
+    target.write_text(json.dumps(least_sure_first), encoding="utf-8")
+
+
+_Found = list[tuple[Case, str, list[dict[str, Any]], float]]
+
+
+def _choices(outcome: Outcome) -> _Found:
+    return [
+        (case, rater, [_result("choices", "choice", {"choices": [choice]}, sure)], sure)
+        for case, rater, choice, sure in outcome.choices()
+    ]
+
+
+def _brushes(outcome: Outcome) -> _Found:
+    return [(case, rater, *_brush(outcome, case, label)) for case, rater, label in outcome.labels()]
+
+
+def _brush(outcome: Outcome, case: Case, label: LabelMap) -> tuple[list[dict[str, Any]], float]:
+    """Return one result per class, and how sure the pixels are on the whole."""
+    require_flat(label, case, "Label Studio")
+    drawn = outcome.without_gaps(label)
+    probability = outcome.probability(case)
+    height, width = drawn.shape
+    size = {"original_width": width, "original_height": height, "image_rotation": 0}
+    results = []
+    for index in np.unique(drawn[drawn > 0]).tolist():
+        name = outcome.classes.names[index]
+        value = {"format": "rle", "rle": encode_brush(drawn == index), "brushlabels": [name]}
+        sure = confidence(probability, index, drawn == index)
+        results.append(_result("brushlabels", "label", value, sure) | size)
+    whole = 1.0 if probability is None else round(float(probability.max(0).mean()), 4)
+    return results, whole
+
+
+def _result(kind: str, tag: str, value: dict[str, Any], score: float) -> dict[str, Any]:
+    names = {"from_name": tag, "to_name": "image"}
+    identity = "-".join(["multirater", *map(str, next(iter(reversed(value.values()))))])
+    return {"id": identity, "type": kind, **names, "value": value, "score": score}

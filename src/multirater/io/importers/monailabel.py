@@ -1,0 +1,107 @@
+"""MONAI Label's datastore: `datastore_v2.json`, images beside it, `labels/<version>/<image>`.
+
+The versions of an image's label (`final`, `original`, or the names that were given to them) are its
+raters. A file without voxels found nothing; no file is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from multirater.errors import Fault, InputError
+from multirater.io.formats.labels import Grid, read_label
+from multirater.io.importers.json_files import read_json
+from multirater.io.importers.work import Export, Task, Work
+from multirater.types import Classes, LabelClass, LabelMap
+
+FILE = "datastore_v2.json"
+_WHAT = "datastore_v2.json of MONAI Label, with `objects`"
+
+
+def read_export(sources: Sequence[Path], classes: Sequence[str] = ()) -> Export:
+    """Read the folder of a datastore."""
+    faults: list[Fault] = []
+    stores: dict[Path, Mapping[str, Any]] = {}
+    for folder in sources:
+        try:
+            stores[folder] = _objects(folder)
+        except InputError as error:
+            faults += error.at(file=folder).faults
+    names = {v: n for store in stores.values() for v, n in _label_names(store).items()}
+    known = _classes(names, classes)
+    tasks = [
+        _task(folder, name, entry, known, faults)
+        for folder, objects in stores.items()
+        for name, entry in objects.items()
+    ]
+    if faults:
+        raise InputError(faults)
+    return Export(known, tuple(tasks))
+
+
+def _objects(folder: Path) -> Mapping[str, Any]:
+    if not (folder / FILE).is_file():
+        raise InputError(
+            Fault(f"holds no {FILE}", expected="the folder of a datastore", fix="name that folder")
+        )
+    content = read_json(folder / FILE, _WHAT)
+    objects = content.get("objects") if isinstance(content, Mapping) else None
+    if not isinstance(objects, Mapping):
+        raise InputError(Fault(f"{FILE} has no `objects`", expected=_WHAT, fix="was it version 1?"))
+    return objects
+
+
+def _label_names(objects: Mapping[str, Any]) -> dict[int, str]:
+    """Return the names that labels' own infos give to values."""
+    found: dict[int, str] = {}
+    for entry in objects.values():
+        for label in (entry.get("labels") or {}).values():
+            for told in (label.get("info") or {}).get("label_info") or []:
+                if isinstance(told, Mapping) and isinstance(told.get("idx"), int):
+                    found.setdefault(int(told["idx"]), str(told.get("name")))
+    return {value: name for value, name in found.items() if value > 0}
+
+
+def _classes(names: Mapping[int, str], order: Sequence[str]) -> Classes:
+    if order:
+        names = dict(enumerate(order, 1))
+    highest = max(names, default=1)
+    items = [LabelClass(names.get(value, f"class {value}")) for value in range(1, highest + 1)]
+    return Classes((LabelClass("background"), *items))
+
+
+def _task(folder: Path, name: str, entry: Any, classes: Classes, faults: list[Fault]) -> Task:
+    image = folder / f"{name}{_ending(entry.get('image'))}"
+    if not image.is_file():
+        faults.append(
+            Fault("image is not there", expected=str(image), fix="copy it there", case=name)
+        )
+    work = {}
+    for version, label in (entry.get("labels") or {}).items():
+        file = folder / "labels" / version / f"{name}{_ending(label)}"
+        if not file.is_file():
+            faults.append(
+                Fault(
+                    "label is not there",
+                    expected=str(file),
+                    fix="copy it there",
+                    case=name,
+                    rater=version,
+                )
+            )
+        work[version] = Work(f"labels/{version}/{file.name}", partial(_read, file, classes))
+    return Task(f"object {name}", image.name, work=work, files=(image,), name=name)
+
+
+def _ending(told: Any) -> str:
+    return str(told.get("ext", "")) if isinstance(told, Mapping) else ""
+
+
+def _read(file: Path, classes: Classes, grid: Grid) -> LabelMap:
+    try:
+        return read_label(file, classes=classes, like=lambda: grid)
+    except InputError as error:
+        raise error.at(file=file) from None

@@ -1,0 +1,147 @@
+"""nnU-Net's raw folders: `dataset.json`, `imagesTr/<case>_0000.*`, `labelsTr/<case>.*`.
+
+Raters are told by folders, in one of three ways: `labelsTr_<rater>/` or `labelsTr/<rater>/` in one
+data set, or several data sets, one per rater and named after them. A single `labelsTr/` is the work
+of one rater of that name. Cases of `imagesTs/` become the split `test`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from multirater.errors import Fault, InputError
+from multirater.io.formats.labels import Grid, read_label
+from multirater.io.importers.json_files import read_json
+from multirater.io.importers.work import Export, Task, Work
+from multirater.types import Classes, LabelClass, LabelMap
+
+_WHAT = "dataset.json of nnU-Net v2, with channel_names, labels and file_ending"
+_LAYOUT = "imagesTr/<case>_0000 with the file_ending of dataset.json"
+_SPLITS = {"Tr": "train", "Ts": "test"}
+
+
+def read_export(sources: Sequence[Path], classes: Sequence[str] = ()) -> Export:
+    """Read one data set with folders of raters, or one data set per rater."""
+    faults: list[Fault] = []
+    found: dict[Path, tuple[str, Classes]] = {}
+    for folder in sources:
+        try:
+            found[folder] = _described(folder)
+        except InputError as error:
+            faults += error.at(file=folder).faults
+    if faults:
+        raise InputError(faults)
+    known = next(iter(found.values()))[1]
+    for folder, (_, its) in found.items():
+        if its != known:
+            names = ", ".join(known.names)
+            fault = Fault(f"has classes {', '.join(its.names)}", expected=names, file=str(folder))
+            raise InputError(fault)
+    tasks: dict[str, Task] = {}
+    for folder, (ending, _) in found.items():
+        alone = folder.resolve().name if len(found) > 1 else ""
+        for part, split in _SPLITS.items():
+            for task in _tasks(folder, part, ending, known, alone, split):
+                tasks[task.name] = _joined(tasks.get(task.name), task)
+    if not tasks:
+        raise InputError(Fault("holds no image", expected=_LAYOUT, file=str(sources[0])))
+    return Export(known, tuple(tasks.values()))
+
+
+def _described(folder: Path) -> tuple[str, Classes]:
+    """Return the suffix of files and the classes of a data set."""
+    file = folder / "dataset.json"
+    if not file.is_file():
+        raise InputError(
+            Fault("holds no dataset.json", expected=_WHAT, fix="name the folder of it")
+        )
+    content = read_json(file, _WHAT)
+    ending, labels = (
+        content.get(key) if isinstance(content, Mapping) else None
+        for key in ("file_ending", "labels")
+    )
+    if not isinstance(ending, str) or not isinstance(labels, Mapping):
+        raise InputError(Fault("dataset.json lacks file_ending or labels", expected=_WHAT))
+    stacked = content.get("multirater")
+    if isinstance(stacked, Mapping):  # labelsTr holds stacks of all raters' labels
+        names = [str(name) for name in stacked.get("classes", [])]
+        return ending, Classes(tuple(LabelClass(name) for name in names))
+    return ending, _classes(labels)
+
+
+def _classes(labels: Mapping[str, Any]) -> Classes:
+    values = {name: value for name, value in labels.items() if name != "ignore"}
+    if not all(isinstance(value, int) for value in values.values()):
+        raise InputError(
+            Fault(
+                "has labels that are regions of several values",
+                expected="one whole number per label",
+                fix="give the labels without regions",
+            )
+        )
+    in_order = sorted(values, key=lambda name: int(values[name]))
+    if [values[name] for name in in_order] != list(range(len(values))):
+        raise InputError(Fault(f"has labels {dict(values)}", expected="0, 1, 2, ... without gaps"))
+    ignore = labels.get("ignore")
+    return Classes(
+        tuple(LabelClass(name) for name in in_order), ignore if isinstance(ignore, int) else None
+    )
+
+
+def _tasks(
+    folder: Path, part: str, ending: str, classes: Classes, alone: str, split: str
+) -> Iterator[Task]:
+    images: dict[str, list[Path]] = {}
+    for path in sorted((folder / f"images{part}").glob(f"*_[0-9][0-9][0-9][0-9]{ending}")):
+        images.setdefault(path.name[: -len(ending) - 5], []).append(path)
+    raters = dict(_rater_folders(folder, part, alone))
+    for name, files in images.items():
+        work = {
+            rater: Work(f"{labels.name}/{name}{ending}", partial(_read, file, classes))
+            for rater, labels in raters.items()
+            if (file := labels / f"{name}{ending}").is_file()
+        }
+        yield Task(
+            f"images{part}/{name}",
+            files[0].name,
+            work=work,
+            files=tuple(files),
+            name=name,
+            split=split,
+        )
+
+
+def _rater_folders(folder: Path, part: str, alone: str) -> Iterator[tuple[str, Path]]:
+    plain = folder / f"labels{part}"
+    if alone:
+        yield alone, plain
+        return
+    beside = sorted(path for path in folder.glob(f"labels{part}_*") if path.is_dir())
+    inside = sorted(path for path in plain.glob("*") if path.is_dir())
+    for path in beside:
+        yield path.name.removeprefix(f"labels{part}_"), path
+    for path in inside:
+        yield path.name, path
+    if not beside and not inside and plain.is_dir():
+        yield plain.name, plain
+
+
+def _read(file: Path, classes: Classes, grid: Grid) -> LabelMap:
+    return read_label(file, classes=classes, like=lambda: grid)
+
+
+def _joined(before: Task | None, task: Task) -> Task:
+    """Bring the raters of one case in several data sets together, on the first one's images."""
+    if before is None:
+        return task
+    return Task(
+        before.where,
+        before.image,
+        work={**before.work, **task.work},
+        files=before.files,
+        name=before.name,
+        split=before.split,
+    )

@@ -1,0 +1,123 @@
+"""VGG Image Annotator's JSON: polygons, rectangles, circles and ellipses; one file per rater.
+
+Projects and annotations alike. VIA cannot tell an image on which there is nothing from one that
+nobody has looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from multirater.errors import Fault, InputError
+from multirater.io.drawings.outlines import box, ellipse, turned
+from multirater.io.drawings.shapes import Ring, Shape, as_ring
+from multirater.io.importers.json_files import Record, read_json
+from multirater.io.importers.layers import Layer, index_of, named_classes, paint, shape_mask
+from multirater.io.importers.work import Export, Task, Work
+from multirater.words import counted
+
+_WHAT = "annotations of VIA 2 as JSON, or its project"
+_NAMES = ("class", "label", "type", "name")
+
+
+def read_export(sources: Sequence[Path], classes: Sequence[str] = ()) -> Export:
+    """Read one file per rater, who is named after it."""
+    faults: list[Fault] = []
+    read: dict[str, Mapping[str, Record]] = {}
+    for path in sources:
+        try:
+            read[path.stem] = _images(path)
+        except InputError as error:
+            faults += error.at(file=path).faults
+    if faults:
+        raise InputError(faults)
+    regions = [
+        each for images in read.values() for image in images.values() for each in _regions(image)
+    ]
+    areas = [region for region in regions if _kind(region) in _RINGS]
+    found = named_classes((_label(region) for region in areas), classes)
+    known = {name: index for index, name in enumerate(found.names)}
+    tasks = []
+    for rater, images in read.items():
+        for key, image in images.items():
+            try:
+                tasks.append(_task(rater, key, image, known))
+            except InputError as error:
+                faults += error.at(case=f"{image.get('filename')} ({key})", rater=rater).faults
+    if faults:
+        raise InputError(faults)
+    n_other = len(regions) - len(areas)
+    notes = (f"{counted(n_other, 'line or point', 'lines and points')} passed by: no area",)
+    return Export(found, tuple(tasks), notes=notes if n_other else ())
+
+
+def _images(path: Path) -> Mapping[str, Record]:
+    content = read_json(path, _WHAT)
+    if isinstance(content, Mapping):
+        content = content.get("_via_img_metadata", content)
+    told = isinstance(content, Mapping) and content.values()
+    if not told or not all(isinstance(e, Mapping) and "filename" in e for e in told):
+        raise InputError(Fault("is no file of VIA", expected=_WHAT, fix="export again"))
+    return {str(key): image for key, image in content.items()}
+
+
+def _regions(image: Record) -> list[Record]:
+    """Return the regions, which version 1 keeps by number and version 2 in a list."""
+    found = image.get("regions") or []
+    listed = list(found.values()) if isinstance(found, Mapping) else found
+    return [each for each in listed if isinstance(each, Mapping)]
+
+
+def _kind(region: Record) -> str:
+    return str((region.get("shape_attributes") or {}).get("name"))
+
+
+def _label(region: Record) -> str:
+    told = region.get("region_attributes") or {}
+    named = [told[name] for name in _NAMES if told.get(name)] or [v for v in told.values() if v]
+    found = named[0] if named else "region"
+    if isinstance(found, Mapping):  # a tick box: the options that are ticked
+        found = next((name for name, is_on in found.items() if is_on), "region")
+    return str(found)
+
+
+def _task(rater: str, key: str, image: Record, known: Mapping[str, int]) -> Task:
+    layers = []
+    for number, region in enumerate(_regions(image), 1):
+        where = f"region {number}"
+        if _kind(region) in _RINGS:
+            index = index_of(_label(region), known, where)
+            try:
+                ring = as_ring(_RINGS[_kind(region)](region["shape_attributes"]), where)
+            except (KeyError, TypeError, ValueError):
+                raise InputError(Fault(f"{where} lacks a position", fix="export again")) from None
+            layers.append(Layer(where, index, shape_mask(Shape("", "polygon", (ring,)))))
+    work = {rater: Work(key, partial(paint, layers))} if layers else {}
+    blank = frozenset() if layers else frozenset({rater})
+    return Task(key, str(image["filename"]), work=work, blank=blank)
+
+
+def _polygon(told: Mapping[str, Any]) -> Ring:
+    return np.array([told["all_points_x"], told["all_points_y"]], dtype=np.float64).T
+
+
+def _rectangle(told: Mapping[str, Any]) -> Ring:
+    x, y, width, height = (float(told[key]) for key in ("x", "y", "width", "height"))
+    return box(x, y, x + width, y + height)
+
+
+def _circle(told: Mapping[str, Any]) -> Ring:
+    return ellipse(float(told["cx"]), float(told["cy"]), float(told["r"]), float(told["r"]))
+
+
+def _ellipse(told: Mapping[str, Any]) -> Ring:
+    x, y, across, down = (float(told[key]) for key in ("cx", "cy", "rx", "ry"))
+    return turned(ellipse(x, y, across, down), float(np.rad2deg(float(told.get("theta", 0)))))
+
+
+_RINGS = {"polygon": _polygon, "rect": _rectangle, "circle": _circle, "ellipse": _ellipse}

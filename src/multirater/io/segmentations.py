@@ -1,0 +1,152 @@
+"""3D Slicer's `.seg.nrrd`, by SimpleITK: named, coloured segments in one or several layers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import SimpleITK as sitk  # noqa: N813
+from numpy.typing import NDArray
+
+from multirater.errors import Fault, InputError
+from multirater.io.formats.guard import reading
+from multirater.io.formats.itk import as_itk, quiet
+from multirater.io.formats.labels import Grid
+from multirater.types import Classes, Image, LabelMap
+
+ENDING = ".seg.nrrd"
+_FIELD = re.compile(r"(Segment\d+)_(Name|Color|Layer|LabelValue)")
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A segment: its name, its colour `#rrggbb`, and where it is stored."""
+
+    name: str
+    colour: str
+    layer: int
+    value: int
+
+
+def read_segments(path: Path) -> list[Segment]:
+    """Return the segments of a file, in its order, from the header alone."""
+    with reading(path, "a Slicer segmentation"), quiet():
+        header = sitk.ImageFileReader()
+        header.SetImageIO("NrrdImageIO")
+        header.SetFileName(str(path))
+        header.ReadImageInformation()
+        fields: dict[str, dict[str, str]] = {}
+        for key in header.GetMetaDataKeys():
+            if match := _FIELD.fullmatch(key):
+                fields.setdefault(match[1], {})[match[2]] = header.GetMetaData(key)
+        if not fields:
+            raise InputError(
+                Fault(
+                    "names no segments",
+                    expected="a segmentation that 3D Slicer saved as .seg.nrrd",
+                    fix="save the segmentation node, not a label map",
+                )
+            )
+        in_order = sorted(fields, key=lambda name: int(name.removeprefix("Segment")))
+        return [
+            Segment(
+                told.get("Name", name),
+                _colour(told.get("Color", "")),
+                int(told.get("Layer", 0)),
+                int(told.get("LabelValue", 1)),
+            )
+            for name, told in ((name, fields[name]) for name in in_order)
+        ]
+
+
+def segment_mask(path: Path, segment: Segment, grid: Grid) -> NDArray[np.bool_]:
+    """Return what a segment covers on the grid of its image.
+
+    Slicer may save the smallest box around the segments: the rest of the image is empty then.
+    """
+    with reading(path, "a Slicer segmentation"), quiet():
+        file = sitk.ReadImage(str(path), imageIO="NrrdImageIO")
+        if file.GetNumberOfComponentsPerPixel() > 1:
+            file = sitk.VectorIndexSelectionCast(file, segment.layer)
+        mask = _on_grid(file == segment.value, grid)
+        return np.asarray(sitk.GetArrayFromImage(mask), dtype=bool).reshape(grid[0])
+
+
+def write_segments(label: LabelMap, path: Path, classes: Classes) -> None:
+    """Write a label map with one segment per class."""
+    array = np.where(label.array < 0, 0, label.array).astype(np.uint8)
+    volume = _as_volume(Image(array[None], label.geometry))
+    fields = {"Segmentation_MasterRepresentation": "Binary labelmap"}
+    for number, item in enumerate(classes.items[1:]):
+        told = {
+            "ID": f"Segment_{number + 1}",
+            "Name": item.name,
+            "Color": _numbers(item.colour or _COLOURS[number % len(_COLOURS)]),
+            "Layer": "0",
+            "LabelValue": str(number + 1),
+            "Extent": " ".join(f"0 {side - 1}" for side in volume.GetSize()),
+        }
+        fields |= {f"Segment{number}_{key}": value for key, value in told.items()}
+    for key, value in fields.items():
+        volume.SetMetaData(key, value)
+    with quiet():
+        sitk.WriteImage(volume, str(path), useCompression=True)
+
+
+_COLOURS = ("#e66100", "#5d3a9b", "#1a85ff", "#d41159", "#40b0a6", "#e1be6a")
+
+
+def _colour(text: str) -> str:
+    try:
+        red, green, blue = (round(255 * float(each)) for each in text.split())
+    except ValueError:
+        return ""
+    return f"#{red:02x}{green:02x}{blue:02x}"
+
+
+def _numbers(colour: str) -> str:
+    return " ".join(f"{int(colour[i : i + 2], 16) / 255:.6g}" for i in (1, 3, 5))
+
+
+def _as_volume(image: Image) -> Any:
+    """Return an image as a volume: Slicer knows no flat ones."""
+    file = as_itk(image)
+    return file if file.GetDimension() == 3 else sitk.JoinSeries([file])
+
+
+def _on_grid(mask: Any, grid: Grid) -> Any:
+    """Put a mask on the grid of its image, which has to hold its voxels."""
+    space, geometry = grid
+    like = _as_volume(Image(np.zeros((1, *space), dtype=np.uint8), geometry))
+    if mask.GetDimension() == 2:
+        mask = sitk.JoinSeries([mask])
+    start = np.array(like.TransformPhysicalPointToContinuousIndex(mask.GetOrigin()))
+    whole = np.abs(start - np.round(start)).max() < 1e-2
+    end = np.round(start) + np.array(mask.GetSize())
+    inside = (start > -0.5).all() and (end <= np.array(like.GetSize())).all()
+    same = _close(mask.GetSpacing(), like.GetSpacing()) and _close(
+        mask.GetDirection(), like.GetDirection()
+    )
+    if not (whole and inside and same):
+        raise InputError(
+            Fault(
+                f"lies elsewhere: spacing {_short(mask.GetSpacing())} mm, origin "
+                f"{_short(mask.GetOrigin())} mm, size {_short(mask.GetSize())} (x, y, z)",
+                expected=f"voxels of the image: spacing {_short(like.GetSpacing())} mm, origin "
+                f"{_short(like.GetOrigin())} mm, size {_short(like.GetSize())}",
+                fix="in Slicer, set the image as source geometry, and save again",
+            )
+        )
+    return sitk.Resample(mask, like, sitk.Transform(), sitk.sitkNearestNeighbor, 0)
+
+
+def _close(one: Sequence[float], other: Sequence[float]) -> bool:
+    return bool(np.allclose(one, other, rtol=1e-3, atol=1e-3))
+
+
+def _short(numbers: Sequence[float]) -> str:
+    return "(" + ", ".join(f"{number:.4g}" for number in numbers) + ")"
