@@ -28,9 +28,7 @@ from multirater.training.class_balance import balanced_weights
 from multirater.training.config import TrainConfig, planned, read_config, settled, write_config
 from multirater.training.data import RaterData
 from multirater.training.description import describe_run
-from multirater.training.em import EndRounds
 from multirater.training.folds import train_folds
-from multirater.training.jury import WeighRaters
 from multirater.training.memory import at_most, is_out_of_memory
 from multirater.training.methods import check_options, training_method
 from multirater.training.module import RaterModule
@@ -226,7 +224,7 @@ def _fit_within(found: Survey, target: Path, config: TrainConfig) -> Run:
     monitor = "val_nll" if data.held_out_cases else "train_nll"
     begins = 0 if method.warmup_competes else warmup
     best = BestEpoch(target / CHECKPOINTS, monitor, begins, method.as_good)
-    callbacks: list[Callback] = [best]
+    callbacks: list[Callback] = [*(make() for make in method.callbacks), best]
     if config.patience:
         callbacks.append(StopEarly(monitor, config.patience, begins))
     trainer = _trainer(
@@ -234,7 +232,7 @@ def _fit_within(found: Survey, target: Path, config: TrainConfig) -> Run:
         target,
         callbacks,
         epochs=sum(schedule),
-        finds_unused=warmup > 0 or config.method == "separate",
+        finds_unused=warmup > 0 or method.leaves_out,
     )
     last = target / CHECKPOINTS / "last.ckpt"
     if method.begin is not None and not last.exists():
@@ -253,7 +251,7 @@ def _fit_within(found: Survey, target: Path, config: TrainConfig) -> Run:
 def _trainer(
     config: TrainConfig,
     target: Path,
-    choosing: Sequence[Callback],
+    callbacks: Sequence[Callback],
     *,
     epochs: int,
     finds_unused: bool,
@@ -263,7 +261,7 @@ def _trainer(
     last = ModelCheckpoint(
         target / CHECKPOINTS, "last", enable_version_counter=False, save_on_train_epoch_end=True
     )
-    always = [Curves(target / CURVES), StopWhenDiverged(target), WeighRaters(), EndRounds()]
+    always = [Curves(target / CURVES), StopWhenDiverged(target)]
     several = config.devices * config.num_nodes > 1
     with_unused = "ddp_find_unused_parameters_true" if finds_unused else "ddp"
     return lightning.Trainer(
@@ -273,7 +271,7 @@ def _trainer(
         num_nodes=config.num_nodes,
         strategy=with_unused if several else "auto",
         precision=config.precision,  # type: ignore[arg-type]
-        callbacks=[*always, *choosing, last],
+        callbacks=[*always, *callbacks, last],
         logger=TensorBoardLogger(target, name="tensorboard", version=""),
         enable_progress_bar=False,
         enable_model_summary=False,
