@@ -25,7 +25,7 @@ from multirater.sanity import say_findings
 from multirater.training.budget import amount, free_memory
 from multirater.training.callbacks import BestEpoch, Curves, StopEarly, StopWhenDiverged
 from multirater.training.class_balance import balanced_weights
-from multirater.training.config import TrainConfig, planned, read_config, settled, write_config
+from multirater.training.config import TrainConfig, planned, settled
 from multirater.training.data import RaterData
 from multirater.training.description import describe_run
 from multirater.training.folds import train_folds
@@ -42,8 +42,10 @@ from multirater.training.run_folder import (
     RunData,
     build_network,
     plain_network,
+    read_config,
     read_data,
     require_run,
+    write_config,
     write_data,
 )
 from multirater.types import Dataset
@@ -97,7 +99,7 @@ def train(
     try:
         config = _rehearsed(found, target, config, asked)
         if is_first:
-            write_config(keep_backbone(config, target), target / CONFIG)
+            write_config(keep_backbone(config, target), target)
             if plan is not None:
                 write_plan(followed_plan(plan, config), target / PLAN)
         return _fit(found, target, config) if config.folds == 1 else _folds(found, target, config)
@@ -154,7 +156,7 @@ def resume(dataset: Dataset, folder: str | Path) -> Run:
     """Go on with a run that was interrupted, from its last finished epoch."""
     target = Path(folder)
     require_run(target)
-    config = with_backbone(read_config(target / CONFIG), target)
+    config = with_backbone(read_config(target), target)
     found = survey(dataset, workers=1)
     is_one = config.folds == 1 or not fold_folder(target, 0).exists()
     return _fit(found, target, config) if is_one else _folds(found, target, config)
@@ -169,7 +171,7 @@ def _folds(found: Survey, target: Path, config: TrainConfig) -> Run:
     def fit(folder: Path, own: TrainConfig) -> Run:
         folder.mkdir(parents=True, exist_ok=True)
         if not (folder / CONFIG).exists():
-            write_config(keep_backbone(own, folder), folder / CONFIG)
+            write_config(keep_backbone(own, folder), folder)
             write_origin(folder, found.dataset.folder)
         return _fit(found, folder, own)
 

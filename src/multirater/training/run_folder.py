@@ -14,7 +14,7 @@ RUN/origin.json      where the data set is
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ from multirater.io.tables.manifest import FILE_NAME as MANIFEST
 from multirater.io.tables.table_check import Kind
 from multirater.nn.ensemble import Ensemble
 from multirater.nn.rater_network import RaterNetwork
-from multirater.training.config import TrainConfig, read_config
+from multirater.training.config import Normalisation, TrainConfig
 from multirater.training.drawn_targets import kind_of
 from multirater.training.methods import training_method
 from multirater.training.networks import Shape, plain
@@ -96,6 +96,29 @@ class Run:
     best_nll: float
 
 
+def write_config(config: TrainConfig, folder: Path) -> None:
+    """Write the settings of a run."""
+    write_json(folder / CONFIG, asdict(config))
+
+
+def read_config(folder: Path) -> TrainConfig:
+    """Read the settings of a run."""
+    stored = read_json(folder / CONFIG)
+    unknown = sorted(set(stored) - {each.name for each in fields(TrainConfig)})
+    if unknown:
+        fault = Fault(f"unknown setting {unknown[0]}", fix="use the version that wrote it")
+        raise InputError(fault.at(file=folder / CONFIG))
+    settings: dict[str, Any] = {key: _as_tuples(value) for key, value in stored.items()}
+    if "normalisation" in stored:
+        given = {key: _as_tuples(value) for key, value in stored["normalisation"].items()}
+        settings["normalisation"] = Normalisation(**given)
+    return TrainConfig(**settings)
+
+
+def _as_tuples(value: Any) -> Any:
+    return tuple(map(_as_tuples, value)) if isinstance(value, list) else value
+
+
 def require_run(folder: Path) -> None:
     """Refuse a path without a run, and say what is there instead."""
     if (folder / CONFIG).is_file():
@@ -129,7 +152,7 @@ def read_run(folder: str | Path) -> tuple[TrainConfig, RunData, RaterNetwork]:
     """Read settings, data description and the best network of a run."""
     target = Path(folder)
     require_run(target)
-    config = with_backbone(read_config(target / CONFIG), target)
+    config = with_backbone(read_config(target), target)
     if config.folds > 1 and fold_folder(target, 0).exists():
         parts = [read_run(fold_folder(target, number)) for number in range(config.folds)]
         return config, parts[0][1], Ensemble([part[2] for part in parts]).eval()
