@@ -26,7 +26,7 @@ from multirater.io.folders import is_folder_layout
 from multirater.io.results.contents import read_json, write_json
 from multirater.io.results.layout import CHECKPOINTS, CONFIG, DATA, fold_folder
 from multirater.io.tables.manifest import FILE_NAME as MANIFEST
-from multirater.io.tables.table_check import Kind
+from multirater.io.tables.table_check import LabelKind
 from multirater.nn.ensemble import Ensemble
 from multirater.nn.rater_network import RaterNetwork
 from multirater.training.config import Normalisation, TrainConfig
@@ -60,7 +60,7 @@ class RunData:
     n_channels: int
     ndim: int
     space: tuple[int, ...] = ()
-    kind: Kind = "masks"
+    kind: LabelKind = "masks"
     features: tuple[str, ...] = ()
     version: str = __version__
 
