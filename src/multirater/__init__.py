@@ -18,22 +18,27 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from multirater import fuse, io, metrics, nn, report, samples, simulate
+    from multirater.conversion import convert
     from multirater.dataset_agreement import agreement
     from multirater.dataset_info import info
     from multirater.estimator import RaterClassifier
     from multirater.evaluation import evaluate
+    from multirater.fusion.fused_dataset import fuse_dataset
     from multirater.io import dataset_from_arrays, read_dataset, write_dataset
     from multirater.rater_choice import choose_raters
     from multirater.report import write_report
-    from multirater.training import predict, train
+    from multirater.training import TrainConfig, predict, train
     from multirater.training.planning import plan
 
 _HOMES = {
     "RaterClassifier": "multirater.estimator",
+    "TrainConfig": "multirater.training.config",
     "agreement": "multirater.dataset_agreement",
     "choose_raters": "multirater.rater_choice",
+    "convert": "multirater.conversion",
     "dataset_from_arrays": "multirater.io",
     "evaluate": "multirater.evaluation",
+    "fuse_dataset": "multirater.fusion.fused_dataset",
     "info": "multirater.dataset_info",
     "plan": "multirater.training.planning",
     "predict": "multirater.training",
@@ -46,11 +51,14 @@ _FOLDERS = ("fuse", "io", "metrics", "nn", "report", "samples", "simulate")
 
 __all__ = [
     "RaterClassifier",
+    "TrainConfig",
     "agreement",
     "choose_raters",
+    "convert",
     "dataset_from_arrays",
     "evaluate",
     "fuse",
+    "fuse_dataset",
     "info",
     "io",
     "metrics",
@@ -80,4 +88,4 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """List what there is, for whoever explores by tab."""
-    return sorted({*globals(), *__all__})
+    return [*__all__, "__version__"]

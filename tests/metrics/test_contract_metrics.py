@@ -1,8 +1,5 @@
 """What holds for every metric, whatever it measures."""
 
-import doctest
-import importlib
-import pkgutil
 import subprocess
 import sys
 import warnings
@@ -249,13 +246,6 @@ def test_plain_numbers_come_back_as_python_floats(name):
     case = CASE_METRICS[name]
     found = getattr(metrics, name)(case.reference, case.worse, *case.options)
     assert type(found) is (np.ndarray if case.options else float)
-
-
-def test_the_examples_in_the_documentation_are_true():
-    modules = [each.name for each in pkgutil.iter_modules(metrics.__path__, "multirater.metrics.")]
-    results = [doctest.testmod(importlib.import_module(module)) for module in modules]
-    assert sum(each.attempted for each in results) > 20
-    assert sum(each.failed for each in results) == 0
 
 
 def test_importing_the_metrics_loads_nothing_heavy():

@@ -7,7 +7,7 @@ from multirater.report.case_data import MOST_SLICES, choose_slices, open_encoder
 from multirater.report.contents import gather
 from multirater.report.reference import choose_reference
 from multirater.report.report import make_page
-from multirater.report.runs import decode_runs
+from multirater.report.run_lengths import decode_runs
 from multirater.report.subject import Subject
 
 

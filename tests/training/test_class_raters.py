@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from multirater.metrics import confusion_frobenius_error
 from multirater.simulate import hammer_spammer_cm, pairwise_flipper_cm, simulate_class_labels
-from multirater.training.class_answers import Answers
+from multirater.training.class_answers import ClassAnswers
 from multirater.training.class_raters import expected_matrices, in_doubt, judge_raters
 
 N_CLASSES = 4
@@ -20,7 +20,7 @@ def crowd(cms, n_cases=1500, labels_per_case=1, network=0.9, seed=0):
     labels = simulate_class_labels(truth, cms, seed=seed).T
     who = rng.random(labels.shape).argsort(1) < labels_per_case
     case, rater = np.nonzero(who)
-    answers = Answers(case, rater, labels[case, rater].astype(np.int64))
+    answers = ClassAnswers(case, rater, labels[case, rater].astype(np.int64))
     sees = np.where(rng.random(n_cases) < network, truth, rng.integers(0, N_CLASSES, n_cases))
     foreseen = (network * np.eye(N_CLASSES) + (1 - network) / N_CLASSES) @ np.mean(cms, axis=0)
     return answers, foreseen[sees], truth
@@ -70,7 +70,7 @@ def test_a_class_that_most_call_by_another_name_keeps_its_own():
 def test_raters_in_another_order_are_judged_alike():
     cms = spammers(0.95, 0.6, 0.3)
     answers, guesses, _ = crowd(cms, labels_per_case=2)
-    turned = Answers(answers.case, 2 - answers.rater, answers.label)
+    turned = ClassAnswers(answers.case, 2 - answers.rater, answers.label)
     one, other = (judge_raters(each, guesses, 3) for each in (answers, turned))
     assert np.allclose(one.matrices, other.matrices[::-1])
 
@@ -78,9 +78,9 @@ def test_raters_in_another_order_are_judged_alike():
 def test_a_rater_without_labels_and_a_class_without_cases():
     answers, guesses, _ = crowd(spammers(0.9, 0.8))
     kept = answers.label != 3
-    less = Answers(*(each[kept] for each in (answers.case, answers.rater, answers.label)))
+    less = ClassAnswers(*(each[kept] for each in (answers.case, answers.rater, answers.label)))
     place = np.unique(less.case, return_inverse=True)
-    found = judge_raters(Answers(place[1], less.rater, less.label), guesses[place[0]], 3)
+    found = judge_raters(ClassAnswers(place[1], less.rater, less.label), guesses[place[0]], 3)
     assert np.isfinite(found.matrices).all()
     assert np.allclose(found.matrices.sum(2), 1)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from multirater.simulate import hammer_spammer_cm, simulate_class_labels
-from multirater.training.class_answers import Answers
+from multirater.training.class_answers import ClassAnswers
 from multirater.training.class_trust import (
     lesson_findings,
     lesson_of,
@@ -22,7 +22,7 @@ def crowd(skill, labels_per_case, n_cases=900, n_raters=3):
     cms = np.stack([hammer_spammer_cm(3, skill, seed=s) for s in range(n_raters)])
     labels = simulate_class_labels(truth, cms, seed=0).T
     case, rater = np.nonzero(rng.random(labels.shape).argsort(1) < labels_per_case)
-    return truth, Answers(case, rater, labels[case, rater].astype(np.int64)), cms
+    return truth, ClassAnswers(case, rater, labels[case, rater].astype(np.int64)), cms
 
 
 def network(truth, sure):

@@ -10,9 +10,9 @@ import multirater
 from multirater.errors import InputError
 from multirater.io import dataset_from_arrays, read_dataset
 from multirater.training import Predictor, TrainConfig, train
-from multirater.training.config import read_config
 from multirater.training.data import split_cases
 from multirater.training.plan_files import read_plan
+from multirater.training.run_folder import read_config
 from multirater.types import Geometry, Image, LabelMap, Source
 
 TINY = {"channels": (4, 8), "n_features": 4, "accelerator": "cpu"}
@@ -86,7 +86,7 @@ def test_patches_of_volumes(volumes, tmp_path, view):
         few_steps(volumes), patch=patch, view=view, rare_share=0.5, strides=(), kernels=()
     )
     run = train(volumes, tmp_path / "run", config, plan=replace(made, channels=()))
-    kept = read_config(run.folder / "config.json")
+    kept = read_config(run.folder)
     assert (kept.patch, kept.view, kept.steps_per_epoch) == (patch, view, 2)
 
 
@@ -95,7 +95,7 @@ def test_a_run_keeps_its_plan_and_what_settings_say_wins(tmp_path):
     train(data, tmp_path / "run", TrainConfig(batch_size=3, **TINY), plan=few_steps(data))
     plan, config = (
         read_plan(tmp_path / "run" / "plan.json"),
-        read_config(tmp_path / "run/config.json"),
+        read_config(tmp_path / "run"),
     )
     assert plan.batch_size == config.batch_size == 3
     assert plan.channels == config.channels == (4, 8)
@@ -107,7 +107,7 @@ def test_a_plan_may_stand_in_for_the_settings(tmp_path):
     made = replace(few_steps(data), channels=(4, 8), strides=((1, 1), (2, 2)))
     made = replace(made, kernels=((3, 3), (3, 3)), n_features=4)
     train(data, tmp_path / "run", made)
-    assert read_config(tmp_path / "run" / "config.json").channels == (4, 8)
+    assert read_config(tmp_path / "run").channels == (4, 8)
 
 
 def test_a_plan_of_another_data_set_is_refused(tmp_path):
@@ -120,7 +120,7 @@ def test_a_plan_of_another_data_set_is_refused(tmp_path):
 def test_settings_with_epochs_are_a_recipe_of_their_own(tmp_path):
     data = balls([(24, 24)] * 4, [(1.0, 1.0)] * 4)
     train(data, tmp_path / "run", TrainConfig(method="mode", epochs=1, **TINY))
-    config = read_config(tmp_path / "run" / "config.json")
+    config = read_config(tmp_path / "run")
     assert (config.augment, config.steps_per_epoch, config.batch_size) == (False, 0, 16)
     assert not (tmp_path / "run" / "plan.json").exists()
 
@@ -199,7 +199,7 @@ def test_what_does_not_fit_is_made_smaller_and_what_was_asked_for_is_refused(tmp
     peaks = iter([10**12, 0, 0])
     monkeypatch.setattr("multirater.training.rehearsal.peak_resident", lambda: next(peaks, 0))
     run = train(data, tmp_path / "run", TrainConfig(method="mode", **TINY), plan=made)
-    assert read_config(run.folder / "config.json").batch_size == 4
+    assert read_config(run.folder).batch_size == 4
     monkeypatch.setattr("multirater.training.rehearsal.peak_resident", lambda: 10**12)
     asked = TrainConfig(method="mode", patch=(128, 128), batch_size=8, **TINY)
     with pytest.raises(InputError, match="is too small for 8 patches of 128 x 128"):
@@ -211,7 +211,7 @@ def test_a_time_decides_the_number_of_steps(tmp_path):
     data = balls([(64, 64)] * 4, [(1.0, 1.0)] * 4)
     config = TrainConfig(method="mode", time=2.0, **TINY)
     train(data, tmp_path / "run", config, plan=few_steps(data))
-    kept = read_config(tmp_path / "run" / "config.json")
+    kept = read_config(tmp_path / "run")
     assert kept.epochs * kept.steps_per_epoch >= 1
     assert kept.threads
 
@@ -228,7 +228,7 @@ def test_all_folds_share_the_time(slow_steps, tmp_path, folds, steps):
     data = balls([(24, 24)] * 4, [(1.0, 1.0)] * 4)
     config = TrainConfig(method="mode", time=46.5, folds=folds, **TINY)
     train(data, tmp_path / "run", config, plan=replace(few_steps(data), epochs=4))
-    kept = read_config(tmp_path / "run" / "config.json")
+    kept = read_config(tmp_path / "run")
     assert kept.epochs * kept.steps_per_epoch == steps
 
 
@@ -238,7 +238,7 @@ def test_networks_that_judge_raters_share_the_time(slow_steps, tmp_path, method,
     data = dataset_from_arrays(rng.integers(0, 2, (9, 3)), images=rng.normal(size=(9, 4)))
     config = TrainConfig(method=method, time=20.0, batch_size=4, accelerator="cpu")
     train(data, tmp_path / "run", config)
-    assert read_config(tmp_path / "run" / "config.json").epochs == epochs
+    assert read_config(tmp_path / "run").epochs == epochs
 
 
 def test_windows_far_from_what_was_drawn_may_be_left_out(tmp_path):

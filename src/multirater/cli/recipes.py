@@ -9,7 +9,7 @@ import typer
 
 from multirater.cli.options import ALL_CORES, Data, Output, Overwrite, Seed, Workers
 
-Kind = Literal["masks", "classes"]
+TruthKind = Literal["masks", "classes"]
 Grade = Literal["both", "HGG", "LGG"]
 
 
@@ -17,7 +17,7 @@ def mnist(
     source: Annotated[Path, typer.Argument(help="Folder with the idx files, .gz or not.")],
     output: Output,
     kind: Annotated[
-        Kind, typer.Option(help="Truth: where the digit is, or which digit it is.")
+        TruthKind, typer.Option(help="Truth: where the digit is, or which digit it is.")
     ] = "masks",
     train: Annotated[
         int | None, typer.Option(min=0, help="The first so many only.", show_default=False)

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import json as json_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from multirater.cli.data import opened
-from multirater.cli.options import Exclude, Output, Raters, Seed, Split, TrustCode
+from multirater.cli.options import Exclude, Output, Raters, Split, TrustCode
 from multirater.cli.planning import Memory
+from multirater.cli.settings import settings_of, with_settings
 from multirater.errors import Fault, InputError
+from multirater.training.config import SCHEDULE
 
 if TYPE_CHECKING:
     from multirater.training import Plan, TrainConfig
     from multirater.types import Dataset
-
-_PLANNED = "planned for the study"
-_NETWORK, _RATERS, _SCHEDULE, _MACHINE = "Network", "Raters", "Schedule", "Machine"
 
 
 def train(
@@ -45,190 +43,18 @@ def train(
             show_default=False,
         ),
     ] = "",
-    method: Annotated[
-        str,
-        typer.Option(
-            help="auto, cm, mean, wdn, crowd-layer, agg-net, max-mig or truth. For drawings also "
-            "mode, staple, spatial-staple, separate, prob-unet, prism, mrnet, luw, label-sampling, "
-            "oracle; for class labels gem, mbem, majority, dawid-skene, single-cm, soft-bootstrap; "
-            "for coarse drawings coarse, partial, positive-only, grabcut, random-walker, boxes."
-        ),
-    ] = "auto",
-    options: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            help="Option of the method, as name=value; may be repeated.",
-            show_default=False,
-        ),
-    ] = None,
-    confusion: Annotated[
-        Literal["pixel", "global", "low-rank"] | None,
-        typer.Option(
-            help="Form of the confusion matrices.",
-            rich_help_panel=_RATERS,
-            show_default="pixel; global for class labels",
-        ),
-    ] = None,
-    rank: Annotated[
-        int, typer.Option(min=1, help="Of low-rank matrices.", rich_help_panel=_RATERS)
-    ] = 1,
-    trace_weight: Annotated[
-        float, typer.Option(min=0, help="Of the trace penalty.", rich_help_panel=_RATERS)
-    ] = 0.01,
-    likelihood: Annotated[
-        Literal["marginal", "joint"] | None,
-        typer.Option(
-            help="One truth per rater, or shared.",
-            rich_help_panel=_RATERS,
-            show_default="marginal; joint for class labels",
-        ),
-    ] = None,
-    warmup_epochs: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            help="With matrices fixed.",
-            rich_help_panel=_RATERS,
-            show_default="1; 0 for class labels",
-        ),
-    ] = None,
-    backbone: Annotated[
-        str | None,
-        typer.Option(
-            help="unet, or a MONAI network, such as SegResNet; for class labels auto, mlp, cnn, "
-            "cnn-128, or resnet10 to resnet200.",
-            rich_help_panel=_NETWORK,
-            show_default="unet; auto for class labels",
-        ),
-    ] = None,
-    backbone_options: Annotated[
-        str, typer.Option(help="Its further arguments, as JSON.", rich_help_panel=_NETWORK)
-    ] = "{}",
-    channels: Annotated[
-        str,
-        typer.Option(
-            help="Per stage of the U-Net, such as 32,64,128.",
-            rich_help_panel=_NETWORK,
-            show_default=_PLANNED,
-        ),
-    ] = "",
-    n_features: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Channels that the heads see.",
-            rich_help_panel=_NETWORK,
-            show_default=_PLANNED,
-        ),
-    ] = None,
-    view: Annotated[
-        Literal["auto", "2d", "slices", "3d"],
-        typer.Option(help="Of volumes: slices or 3d patches.", rich_help_panel=_NETWORK),
-    ] = "auto",
-    patch: Annotated[
-        str,
-        typer.Option(
-            help="Size of patches, such as 96,96.",
-            rich_help_panel=_NETWORK,
-            show_default=_PLANNED,
-        ),
-    ] = "",
-    epochs: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Passes over the cases, instead of a number of steps.",
-            rich_help_panel=_SCHEDULE,
-            show_default=_PLANNED,
-        ),
-    ] = None,
-    time: Annotated[
-        str,
-        typer.Option(
-            help="Fit the schedule into a time, such as 20m.",
-            rich_help_panel=_SCHEDULE,
-            show_default=False,
-        ),
-    ] = "",
-    folds: Annotated[
-        int,
-        typer.Option(
-            min=1,
-            help="Networks to train, each with another part of the cases held out.",
-            rich_help_panel=_SCHEDULE,
-        ),
-    ] = 1,
     seeds: Annotated[
         int,
         typer.Option(
             min=1,
             help="Train with so many seeds, and say how far the result depends on it.",
-            rich_help_panel=_SCHEDULE,
+            rich_help_panel=SCHEDULE,
         ),
     ] = 1,
-    batch_size: Annotated[
-        int | None,
-        typer.Option(min=1, rich_help_panel=_SCHEDULE, show_default=_PLANNED),
-    ] = None,
-    learning_rate: Annotated[
-        float | None,
-        typer.Option(rich_help_panel=_SCHEDULE, show_default="0.003; 0.001 for class labels"),
-    ] = None,
-    confusion_learning_rate: Annotated[
-        float | None,
-        typer.Option(
-            help="Of the confusion matrices.",
-            rich_help_panel=_SCHEDULE,
-            show_default="0.003; 0.03 for class labels",
-        ),
-    ] = None,
-    augment: Annotated[
-        bool | None,
-        typer.Option(
-            "--augment/--no-augment",
-            help="Turn, scale, mirror, blur and more, at random.",
-            rich_help_panel=_SCHEDULE,
-            show_default="on for drawings, off for class labels",
-        ),
-    ] = None,
-    mirror: Annotated[
-        bool,
-        typer.Option(
-            "--mirror/--no-mirror",
-            help="Off for anatomy that has sides.",
-            rich_help_panel=_SCHEDULE,
-        ),
-    ] = True,
-    class_weights: Annotated[
-        Literal["none", "balanced"], typer.Option(rich_help_panel=_SCHEDULE)
-    ] = "none",
-    validation: Annotated[
-        float, typer.Option(help="Share of cases held out.", rich_help_panel=_SCHEDULE)
-    ] = 0.15,
-    patience: Annotated[
-        int, typer.Option(help="Epochs without gain before stopping.", rich_help_panel=_SCHEDULE)
-    ] = 0,
-    precision: Annotated[
-        str, typer.Option(help="32-true, 16-mixed, bf16-mixed.", rich_help_panel=_MACHINE)
-    ] = "32-true",
-    accelerator: Annotated[str, typer.Option(rich_help_panel=_MACHINE)] = "auto",
-    devices: Annotated[int, typer.Option(min=1, rich_help_panel=_MACHINE)] = 1,
-    nodes: Annotated[int, typer.Option(min=1, rich_help_panel=_MACHINE)] = 1,
-    workers: Annotated[
-        int, typer.Option(min=0, help="Processes that read.", rich_help_panel=_MACHINE)
-    ] = 0,
     raters: Raters = None,
     exclude: Exclude = None,
-    memory: Memory = "",
-    threads: Annotated[
-        int | None,
-        typer.Option(
-            min=1, rich_help_panel=_MACHINE, show_default="as many as help, by a measured step"
-        ),
-    ] = None,
-    seed: Seed = 0,
     trust_code: TrustCode = False,
+    **settings: Any,
 ) -> None:
     """Train a network on images with disagreeing labels; no truth is needed.
 
@@ -239,8 +65,6 @@ def train(
     from multirater.training import TrainConfig
     from multirater.training import resume as go_on
     from multirater.training import train as begin
-    from multirater.training.budget import memory_bytes, seconds
-    from multirater.training.options import given_options
 
     dataset = opened(data, raters=raters, exclude=exclude)
     if (output is None) == (resume is None):
@@ -251,41 +75,8 @@ def train(
             raise InputError(Fault("--seeds goes with -o RUN, not with --resume", fix=fix))
         run = go_on(dataset, resume, trust_code=trust_code)
     else:
-        settings: dict[str, Any] = {
-            "method": method,
-            "options": given_options(options or []),
-            "confusion": confusion,
-            "rank": rank,
-            "trace_weight": trace_weight,
-            "likelihood": likelihood,
-            "warmup_epochs": warmup_epochs,
-            "backbone": backbone,
-            "backbone_options": _json(backbone_options),
-            "channels": _numbers(channels, "--channels") or None,
-            "n_features": n_features,
-            "view": view,
-            "patch": _numbers(patch, "--patch") or None,
-            "epochs": epochs,
-            "batch_size": batch_size,
-            "learning_rate": learning_rate,
-            "confusion_learning_rate": confusion_learning_rate,
-            "augment": augment,
-            "mirror": mirror,
-            "folds": folds,
-            "class_weights": class_weights,
-            "validation": validation,
-            "patience": patience,
-            "precision": precision,
-            "accelerator": accelerator,
-            "devices": devices,
-            "num_nodes": nodes,
-            "workers": workers,
-            "memory": memory_bytes(memory) if memory else None,
-            "time": seconds(time) if time else None,
-            "threads": threads,
-            "seed": seed,
-        }
-        config = TrainConfig(**settings | (_preset(preset, context) if preset else {}))
+        given = settings_of(settings) | (_preset(preset, context) if preset else {})
+        config = TrainConfig(**given)
         assert output is not None
         planned = _plan(plan, dataset, config, preset)
         if seeds > 1:
@@ -295,6 +86,9 @@ def train(
         else:
             run = begin(dataset, output, config, **planned)
     print(run.folder)
+
+
+train.__signature__ = with_settings(train)  # type: ignore[attr-defined]
 
 
 def _plan(file: Path | None, dataset: Dataset, config: TrainConfig, preset: str) -> dict[str, Plan]:
@@ -407,22 +201,3 @@ def _images(path: Path, split: str) -> Dataset:
         raise InputError(Fault("holds no image", file=str(path)))
     rows = [{"case": file.name[: -len(suffix_of(file))], "image": file.name} for file in images]
     return multirater.read_dataset(pd.DataFrame(rows), root=images[0].parent)
-
-
-def _numbers(text: str, option: str) -> tuple[int, ...]:
-    try:
-        return tuple(int(part) for part in text.split(",") if part.strip())
-    except ValueError:
-        raise InputError(
-            Fault(f"{option} {text}", expected="whole numbers, such as 96,96")
-        ) from None
-
-
-def _json(text: str) -> dict[str, Any]:
-    try:
-        content = json_module.loads(text)
-    except json_module.JSONDecodeError as error:
-        raise InputError(Fault(f"--backbone-options {text}: {error}", expected="JSON")) from None
-    if not isinstance(content, dict):
-        raise InputError(Fault(f"--backbone-options {text}", expected='JSON such as {"key": 1}'))
-    return content

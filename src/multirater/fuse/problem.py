@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from multirater.errors import Fault, InputError
 from multirater.fuse.answers import Answers, answers_from_rows
 from multirater.fuse.table import Table, encode_table
+from multirater.metrics.class_indices import class_indices
 from multirater.patterns import Patterns, encode_patterns, merge_patterns
 from multirater.types import MISSING, Labels
 
@@ -283,36 +284,6 @@ def _as_labels(labels: Any, rater_axis: int) -> NDArray[Any]:
             Fault(f"labels have shape {array.shape}", expected="(n_raters, *space), not empty")
         )
     return class_indices(np.moveaxis(array, rater_axis, 0))
-
-
-def class_indices(labels: Any) -> NDArray[Any]:
-    """Return labels of any numeric type as integers, -1 where they are -1 or NaN."""
-    array = np.asarray(labels)
-    if array.dtype == bool:
-        return array.view(np.int8)
-    if np.issubdtype(array.dtype, np.floating):
-        array = _whole_numbers(array)
-    if not np.issubdtype(array.dtype, np.integer):
-        raise InputError(
-            Fault(f"labels are of type {array.dtype}", expected="integers: class indices, or -1")
-        )
-    if array.dtype.kind == "i" and array.min(initial=0) < MISSING:
-        raise InputError(Fault(f"label {array.min()}", expected="class indices, or -1 for missing"))
-    return array
-
-
-def _whole_numbers(array: NDArray[Any]) -> NDArray[np.int64]:
-    whole = np.where(np.isnan(array), MISSING, array)
-    fractions = whole[whole != np.round(whole)]
-    if fractions.size:
-        raise InputError(
-            Fault(
-                f"labels hold fractions such as {fractions[0]:g}",
-                expected="class indices, -1 or NaN where a rater did not label",
-                fix="turn probabilities into labels before fusing them",
-            )
-        )
-    return whole.astype(np.int64)
 
 
 def _is_mask(cases: list[NDArray[Any]]) -> bool:

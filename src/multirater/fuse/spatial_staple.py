@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from multirater.errors import Fault, InputError
 from multirater.fuse.em import confusion_of
 from multirater.fuse.fitting import Prior, is_map
-from multirater.fuse.problem import class_indices
 from multirater.fuse.result import FusionResult
 from multirater.fuse.staple import staple
+from multirater.metrics.class_indices import class_indices
 from multirater.types import MISSING, Labels
 
 _TINY = 1e-30

@@ -25,7 +25,7 @@ from multirater.io.tables import manifest
 from multirater.io.tables.features import features_beside, read_features, with_features
 from multirater.io.tables.manifest import Row
 from multirater.io.tables.rater_info import RaterInfo, read_rater_info
-from multirater.io.tables.table_check import Files, Kind, kind_of_labels, table_faults
+from multirater.io.tables.table_check import Files, LabelKind, kind_of_labels, table_faults
 from multirater.progress import track
 from multirater.types import (
     MISSING,
@@ -136,7 +136,9 @@ def _feature_faults(table: Path, rows: Iterable[Row]) -> list[Fault]:
     return []
 
 
-def _file_faults(rows: list[Row], files: Files, kind: Kind, classes: Classes | None) -> list[Fault]:
+def _file_faults(
+    rows: list[Row], files: Files, kind: LabelKind, classes: Classes | None
+) -> list[Fault]:
     if kind == "classes":  # only the images are files
         rows = [replace(row, label="", truth="") for row in rows]
     dataset = _made(rows, files, kind, classes)
@@ -146,7 +148,7 @@ def _file_faults(rows: list[Row], files: Files, kind: Kind, classes: Classes | N
     return [fault for case in cases for fault in read_case_files(case).faults]
 
 
-def _made(rows: list[Row], files: Files, kind: Kind, classes: Classes | None) -> Dataset:
+def _made(rows: list[Row], files: Files, kind: LabelKind, classes: Classes | None) -> Dataset:
     by_case: dict[str, list[Row]] = {}
     for row in rows:
         by_case.setdefault(row.case, []).append(row)
@@ -263,7 +265,9 @@ def _index_by_name(classes: Classes) -> Mapping[str, int]:
     return numbers | {name: index for index, name in enumerate(classes.names)}
 
 
-def _case(name: str, rows: list[Row], files: Files, kind: Kind, classes: Classes | None) -> Case:
+def _case(
+    name: str, rows: list[Row], files: Files, kind: LabelKind, classes: Classes | None
+) -> Case:
     paths = files.images(_said(rows, "image"))
     image = None
     if paths:

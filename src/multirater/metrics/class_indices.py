@@ -16,13 +16,19 @@ MOST_CLASSES = 2048
 
 
 def as_class_indices(labels: ArrayLike) -> NDArray[np.signedinteger[Any]]:
+    """Read `labels` as class indices of a type that can hold -1."""
+    array: NDArray[Any] = class_indices(labels)
+    return array if array.dtype.kind == "i" else array.astype(np.int64)
+
+
+def class_indices(labels: ArrayLike) -> NDArray[np.integer[Any]]:
     """Read `labels` as class indices: booleans become 0 and 1, NaN becomes -1.
 
-    The input is never written to; integer arrays come back as they are.
+    The input is never written to; integer arrays come back as they are, unsigned ones too.
     """
     array = np.asarray(labels)
     if array.dtype == np.bool_:
-        return array.astype(np.int8)
+        return array.view(np.int8)
     if array.dtype.kind == "f":
         array = _whole_numbers(array)
     elif array.dtype.kind not in "iu":
@@ -42,7 +48,7 @@ def as_class_indices(labels: ArrayLike) -> NDArray[np.signedinteger[Any]]:
                 fix="write -1 for every value that means not labelled",
             )
         )
-    return array if array.dtype.kind == "i" else array.astype(np.int64)
+    return array
 
 
 def _whole_numbers(array: NDArray[Any]) -> NDArray[np.int64]:
@@ -51,9 +57,9 @@ def _whole_numbers(array: NDArray[Any]) -> NDArray[np.int64]:
     if broken.any():
         raise InputError(
             Fault(
-                f"label {filled[broken].flat[0]}",
-                expected="whole numbers, the indices of classes",
-                fix="threshold probabilities before they are compared as labels",
+                f"labels hold fractions such as {filled[broken].flat[0]:g}",
+                expected="class indices, -1 or NaN where a rater did not label",
+                fix="turn probabilities into labels first",
             )
         )
     return filled.astype(np.int64)

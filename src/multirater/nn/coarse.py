@@ -39,7 +39,7 @@ from multirater.nn.rater_network import ConfusionNetwork, Labelled, Outputs, Rat
 from multirater.nn.raters import Raters
 from multirater.types import MISSING
 
-Kind: TypeAlias = Literal["mask", "positive", "negative"]
+RaterKind: TypeAlias = Literal["mask", "positive", "negative"]
 
 LARGEST_ERROR = 0.4
 """Largest share of wrong pixels that a confusion matrix may claim."""
@@ -186,7 +186,7 @@ class CoarseNetwork(ConfusionNetwork):
         n_features: int,
         n_classes: int,
         ndim: int,
-        kinds: Sequence[Kind],
+        kinds: Sequence[RaterKind],
         with_confusion: bool = True,
     ) -> None:
         super().__init__(
@@ -216,7 +216,7 @@ class CoarseNetwork(ConfusionNetwork):
         weight = self._weights(labelled, is_negative)
         return RaterLoss(-(each * weight).mean(), trace.mean())
 
-    def _are(self, raters: Raters, kinds: Sequence[Kind], labels: Tensor) -> Tensor:
+    def _are(self, raters: Raters, kinds: Sequence[RaterKind], labels: Tensor) -> Tensor:
         """Return which raters give one of these kinds, (1, R, 1, ...)."""
         found = torch.tensor([self.kinds[int(r)] in kinds for r in raters], device=labels.device)
         return found.reshape(1, -1, *([1] * (labels.ndim - 2)))

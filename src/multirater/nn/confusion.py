@@ -118,7 +118,8 @@ class GlobalConfusion(ConfusionHead):
 
     Example:
         >>> head = GlobalConfusion(n_raters=3, n_classes=2, diagonal=0.9)
-        >>> head(torch.zeros(4, 8, 16, 16)).exp()[0, 0, :, :, 0, 0].round(decimals=2).tolist()
+        >>> cm = head(torch.zeros(4, 8, 16, 16)).exp()[0, 0, :, :, 0, 0]
+        >>> cm.double().round(decimals=2).tolist()
         [[0.9, 0.1], [0.1, 0.9]]
     """
 
@@ -163,7 +164,7 @@ class GivenConfusion(GlobalConfusion):
     Example:
         >>> raters = GivenConfusion(n_raters=2, n_classes=2)
         >>> raters.take(torch.tensor([[[0.8, 0.2], [0.3, 0.7]], [[0.5, 0.5], [0.5, 0.5]]]))
-        >>> raters(features=torch.zeros(4, 64))[0, 0].exp().round(decimals=2).tolist()
+        >>> raters(features=torch.zeros(4, 64))[0, 0].exp().double().round(decimals=2).tolist()
         [[0.8, 0.2], [0.3, 0.7]]
     """
 

@@ -19,7 +19,7 @@ from multirater.report.layers import Layer, layers_of
 from multirater.report.pictures import as_shades, encode_picture
 from multirater.report.planes import Plane, planes_of
 from multirater.report.reference import Reference, vote
-from multirater.report.runs import encode_runs
+from multirater.report.run_lengths import encode_runs
 from multirater.report.subject import Result, Subject
 from multirater.types import MISSING, Case, Classes, Geometry, Image
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multirater.errors import Fault, InputError
+from multirater.metrics.class_indices import class_indices
 
 Spacing = Sequence[float]
 """Distance between voxels in millimetres, one value per array axis."""
@@ -15,15 +16,9 @@ Spacing = Sequence[float]
 
 def as_label_map(truth: ArrayLike) -> NDArray[np.int16]:
     """Return a new array of class indices; -1 (not labelled) is allowed, fractions are not."""
-    array = np.asarray(truth)
-    if array.ndim == 0 or array.dtype.kind not in "biu":
-        raise InputError(
-            Fault(
-                f"the true label has type {array.dtype} and {array.ndim} axes",
-                expected="an array of class indices (whole numbers), -1 where not labelled",
-                fix="convert it to integers first",
-            )
-        )
+    array = class_indices(truth)
+    if array.ndim == 0:
+        raise InputError(Fault("the true label has no axes", expected="an array of class indices"))
     return array.astype(np.int16)
 
 

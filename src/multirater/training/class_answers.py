@@ -15,7 +15,7 @@ Positions: TypeAlias = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
+class ClassAnswers:
     """Class labels as a long table: positions of case, rater and class, each (n_answers,)."""
 
     case: Positions
@@ -23,7 +23,7 @@ class Answers:
     label: Positions
 
 
-def answers_of(cases: Sequence[Case], raters: Sequence[str]) -> Answers:
+def answers_of(cases: Sequence[Case], raters: Sequence[str]) -> ClassAnswers:
     """List the labels that raters gave; those of raters not asked for are left out."""
     place = {rater: position for position, rater in enumerate(raters)}
     rows = [
@@ -33,4 +33,4 @@ def answers_of(cases: Sequence[Case], raters: Sequence[str]) -> Answers:
         if rater in place
     ]
     given = [row for row in rows if row[2] != MISSING]
-    return Answers(*np.array(given, dtype=np.int64).reshape(-1, 3).T)
+    return ClassAnswers(*np.array(given, dtype=np.int64).reshape(-1, 3).T)

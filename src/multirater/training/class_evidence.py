@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from multirater.fuse.rater_table import rater_table_of_tasks
 from multirater.progress import track
-from multirater.training.class_answers import Answers, answers_of
+from multirater.training.class_answers import ClassAnswers, answers_of
 from multirater.training.class_trust import Lesson, lesson_of
 from multirater.training.predictor import Predictor
 from multirater.training.trust import Evidence, share_right
@@ -64,7 +64,7 @@ def class_evidence(
 
 
 def _lesson(
-    predictor: Predictor, probability: Counts, answers: Answers, raters: tuple[str, ...]
+    predictor: Predictor, probability: Counts, answers: ClassAnswers, raters: tuple[str, ...]
 ) -> Lesson | None:
     """Judge what the network learned; None when it learned the truth."""
     known, matrices = predictor.data.raters, predictor.network.matrices
@@ -81,7 +81,7 @@ def _lesson(
 
 
 def by_own_matrices(
-    predictor: Predictor, counts: Counts, answers: Answers, raters: tuple[str, ...]
+    predictor: Predictor, counts: Counts, answers: ClassAnswers, raters: tuple[str, ...]
 ) -> Counts | None:
     """Return what raters say by the network's own matrices, as sure as the labels behind each row.
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from multirater.training.class_answers import Answers
+from multirater.training.class_answers import ClassAnswers
 
 Shares: TypeAlias = NDArray[np.float64]
 """Probabilities: of classes (n_cases, L), or of labels (n_raters, true, observed)."""
@@ -49,7 +49,7 @@ class Judgement:
     guess: Shares
 
 
-def judge_raters(answers: Answers, guesses: Shares, n_raters: int) -> Judgement:
+def judge_raters(answers: ClassAnswers, guesses: Shares, n_raters: int) -> Judgement:
     """Estimate the raters' matrices, and the truth.
 
     Args:
@@ -166,7 +166,7 @@ class ClassLabels:
         votes: shares of the labels of each case, (n_cases, L).
     """
 
-    def __init__(self, answers: Answers, n_raters: int, n_cases: int, n_classes: int) -> None:
+    def __init__(self, answers: ClassAnswers, n_raters: int, n_cases: int, n_classes: int) -> None:
         self.answers = answers
         self.shape = (n_raters, n_classes, n_classes)
         self.per_case = np.bincount(answers.case, minlength=n_cases)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from multirater.fuse.identifiability import ENOUGH_LABELS
-from multirater.training.class_answers import Answers
+from multirater.training.class_answers import ClassAnswers
 from multirater.training.class_raters import ClassLabels, Shares, as_shares, judge_raters
 from multirater.trust import Finding
 from multirater.words import listed
@@ -62,7 +62,7 @@ class Lesson:
 
 def lesson_of(
     probability: Shares,
-    answers: Answers,
+    answers: ClassAnswers,
     n_raters: int,
     *,
     matrices: Shares | None,

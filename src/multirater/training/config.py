@@ -1,23 +1,50 @@
-"""Everything that decides what a training run does, kept as JSON in its folder."""
+"""Everything that decides what a training run does, kept as JSON in its folder.
 
-from __future__ import annotations
+Each setting is one field, which says what it is, what it may be and what it is when it is not
+given; the options of `multirater train` are made from these fields. No torch and no numpy: the
+command line imports this before it knows what is asked for.
+"""
 
-import json
-from dataclasses import asdict, dataclass, field, fields, replace
-from pathlib import Path
-from typing import Any, Literal
-
-from torch import nn
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 from multirater.errors import Fault, InputError
-from multirater.io.atomic import replacing
-from multirater.io.formats.guard import reading
-from multirater.nn.backbone import CHANNELS
-from multirater.training.normalisation import OWN, Normalisation
-from multirater.training.plan import Plan
 from multirater.training.setting_check import require_settings
 
+if TYPE_CHECKING:
+    from torch import nn
+
+    from multirater.training.plan import Plan
+
 View = Literal["auto", "2d", "slices", "3d"]
+NormalisationKind = Literal["case", "study"]
+
+
+@dataclass(frozen=True)
+class Normalisation:
+    """How to bring intensities to about zero mean and unit variance.
+
+    Attributes:
+        kind: `case`, each channel of each case by its own mean and deviation, for images whose
+            intensities have no unit; `study`, all cases by the same numbers, where a value means
+            the same in all of them: Hounsfield units, colours.
+        mean: per channel, of the study.
+        deviation: per channel, of the study.
+        low: per channel, what lower values are raised to; empty for nothing.
+        high: per channel, what higher values are lowered to; empty for nothing.
+    """
+
+    kind: NormalisationKind = "case"
+    mean: tuple[float, ...] = ()
+    deviation: tuple[float, ...] = ()
+    low: tuple[float, ...] = ()
+    high: tuple[float, ...] = ()
+
+
+OWN = Normalisation()
+"""Each channel of each case by itself."""
+
+_CHANNELS = (32, 64, 128, 256)
 
 BY_TASK: Any = None
 """Default of a setting that the plan, or the kind of the labels, decides: see `settled`."""
@@ -28,7 +55,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "likelihood": "marginal",
         "warmup_epochs": 1,
         "backbone": "unet",
-        "channels": CHANNELS,
+        "channels": _CHANNELS,
         "n_features": 32,
         "patch": (),
         "epochs": 20,
@@ -44,7 +71,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "likelihood": "joint",
         "warmup_epochs": 0,
         "backbone": "auto",
-        "channels": CHANNELS,
+        "channels": _CHANNELS,
         "n_features": 64,
         "patch": (),
         "epochs": 15,
@@ -58,6 +85,41 @@ DEFAULTS: dict[str, dict[str, Any]] = {
 
 _STEPS_PER_EPOCH, _SMALLEST_BATCH = 16, 4
 
+PLANNED = ("channels", "n_features", "patch", "epochs", "batch_size", "augment")
+"""Settings that the plan of a study fills in."""
+
+METHOD, NETWORK, RATERS, SCHEDULE, MACHINE = "Method", "Network", "Raters", "Schedule", "Machine"
+"""Groups of settings, as the command line shows them."""
+
+
+def setting(
+    default: Any,
+    words: str,
+    group: str = "",
+    *,
+    least: float | None = None,
+    above: float | None = None,
+    option: str = "",
+    text: str = "",
+) -> Any:
+    """Return a field that says of itself what the user needs to know.
+
+    Args:
+        default: when it is not given; `BY_TASK` where the plan or the kind of labels decides.
+        words: what it is.
+        group: of the options of `train` in which it is shown; none when it is not one of them.
+        least: smallest value that it may have.
+        above: what it has to be more than.
+        option: its name on the command line, where that is another.
+        text: how the command line reads it, where it is no plain value: `numbers`, `json`,
+            `pairs`, `amount` or `duration`.
+    """
+    told = {"words": words, "group": group, "option": option, "text": text}
+    limits = {"least": least, "above": above}
+    if isinstance(default, dict):
+        return field(default_factory=dict, metadata={**told, **limits})
+    return field(default=default, metadata={**told, **limits})
+
 
 @dataclass(frozen=True)
 class TrainConfig:
@@ -66,95 +128,131 @@ class TrainConfig:
     Settings that are not given are None until the plan of the study fills them in: what is given
     here wins over it. Settings with `epochs` are a recipe of one's own, for which no plan is made
     unless one is given: what they leave out is in `DEFAULTS`.
-
-    Attributes:
-        method: a name from `training.methods.METHODS`.
-        options: the method's own, by name: see `training.options`.
-        confusion: form of the confusion matrices of `cm`; for class labels only `global`.
-        rank: of `low-rank` matrices.
-        trace_weight: weight of the trace penalty of `cm`.
-        likelihood: `marginal`, or `joint` with one truth shared by the raters of a case.
-        warmup_epochs: epochs of `cm` with all matrices fixed to the identity, before they learn.
-        backbone: `unet`, or a segmentation network of MONAI; for class labels a name that
-            `nn.classifier_backbone` knows, or a module of your own.
-        backbone_options: further arguments of the backbone.
-        channels: per stage of the U-Net.
-        n_features: channels of the feature map that the heads see.
-        view: `2d` images; `slices` of volumes (along the first axis); `3d` patches; `auto` takes
-            `2d` for images and `3d` for volumes.
-        patch: size of what is cut from an image in training; the whole image when empty.
-        strides: of the U-Net, per stage and axis; 2 after the first stage when empty.
-        kernels: of the U-Net, per stage and axis; 3 when empty.
-        spacing: millimetres per array axis that images and labels are brought to; empty for none.
-        space: size that images of class labels are brought to; empty for none.
-        normalisation: of intensities.
-        epochs: largest number of epochs.
-        steps_per_epoch: steps of an epoch; 0 for one pass over the training cases.
-        rare_share: share of the patches that hold a rare class or disputed pixels.
-        batch_size: cases or patches per step, over all devices.
-        learning_rate: peak of the one-cycle schedule.
-        confusion_learning_rate: the same for the confusion matrices.
-        augment: random rotation, scale, mirror, noise, blur, contrast and gamma.
-        mirror: whether mirroring is among them; not with class labels.
-        overlap_weight: of one less the soft Dice beside cross-entropy, in methods that take fused
-            labels for the truth of drawings.
-        class_weights: `none`, or `balanced`: rare classes weigh more in the likelihood.
-        validation: share of the training cases held out to choose the best epoch, without truth.
-        patience: epochs without a better held-out likelihood before stopping; 0 for never.
-        precision: of Lightning, such as `32-true` or `16-mixed`.
-        accelerator: `auto`, `cpu` or `gpu`.
-        devices: processes on this machine.
-        num_nodes: machines.
-        workers: processes that read data.
-        memory: budget in bytes; what is free, less a reserve, when not given.
-        time: seconds that training may take; the schedule is fitted into them.
-        threads: of the processor; chosen by the measured step when not given.
-        folds: networks to train, each with another part of the cases held out; 1 for one.
-        fold: which of them, counted from 0.
-        seed: same seed, same weights on one device.
     """
 
-    method: str = "auto"
-    options: dict[str, Any] = field(default_factory=dict)
-    confusion: Literal["pixel", "global", "low-rank"] = BY_TASK
-    rank: int = 1
-    trace_weight: float = 0.01
-    likelihood: Literal["marginal", "joint"] = BY_TASK
-    warmup_epochs: int = BY_TASK
-    backbone: str | nn.Module = BY_TASK
-    backbone_options: dict[str, Any] = field(default_factory=dict)
-    channels: tuple[int, ...] = BY_TASK
-    strides: tuple[tuple[int, ...], ...] = ()
-    kernels: tuple[tuple[int, ...], ...] = ()
-    n_features: int = BY_TASK
-    view: View = "auto"
-    patch: tuple[int, ...] = BY_TASK
-    spacing: tuple[float, ...] = ()
-    space: tuple[int, ...] = ()
-    normalisation: Normalisation = OWN
-    epochs: int = BY_TASK
-    steps_per_epoch: int = 0
-    rare_share: float = 0.0
-    batch_size: int = BY_TASK
-    learning_rate: float = BY_TASK
-    confusion_learning_rate: float = BY_TASK
-    augment: bool = BY_TASK
-    mirror: bool = True
-    overlap_weight: float = 0.0
-    class_weights: Literal["none", "balanced"] = "none"
-    validation: float = 0.15
-    patience: int = 0
-    precision: str = "32-true"
-    accelerator: str = "auto"
-    devices: int = 1
-    num_nodes: int = 1
-    workers: int = 0
-    memory: int | None = None
-    time: float | None = None
-    threads: int | None = None
-    folds: int = 1
-    fold: int = 0
-    seed: int = 0
+    method: str = setting(
+        "auto",
+        "auto, cm, mean, wdn, crowd-layer, agg-net, max-mig or truth. For drawings also mode, "
+        "staple, spatial-staple, separate, prob-unet, prism, mrnet, luw, label-sampling, oracle; "
+        "for class labels gem, mbem, majority, dawid-skene, single-cm, soft-bootstrap; for coarse "
+        "drawings coarse, partial, positive-only, grabcut, random-walker, boxes.",
+        METHOD,
+    )
+    options: dict[str, Any] = setting(
+        {},
+        "Option of the method, as name=value; may be repeated.",
+        METHOD,
+        option="--set",
+        text="pairs",
+    )
+    confusion: Literal["pixel", "global", "low-rank"] = setting(
+        BY_TASK, "Form of the confusion matrices of cm; for class labels only global.", RATERS
+    )
+    rank: int = setting(1, "Of low-rank matrices.", RATERS, least=1)
+    trace_weight: float = setting(0.01, "Of the trace penalty of cm.", RATERS, least=0)
+    likelihood: Literal["marginal", "joint"] = setting(
+        BY_TASK, "Marginal, or joint with one truth shared by the raters of a case.", RATERS
+    )
+    warmup_epochs: int = setting(
+        BY_TASK, "Epochs of cm with all matrices fixed, before they learn.", RATERS, least=0
+    )
+    backbone: "str | nn.Module" = setting(
+        BY_TASK,
+        "unet, or a MONAI network, such as SegResNet; for class labels auto, mlp, cnn, cnn-128, or "
+        "resnet10 to resnet200. In Python also a module of your own, for class labels.",
+        NETWORK,
+        text="word",
+    )
+    backbone_options: dict[str, Any] = setting(
+        {}, "Further arguments of the backbone, as JSON.", NETWORK, text="json"
+    )
+    channels: tuple[int, ...] = setting(
+        BY_TASK, "Per stage of the U-Net, such as 32,64,128.", NETWORK, text="numbers"
+    )
+    strides: tuple[tuple[int, ...], ...] = setting(
+        (), "Of the U-Net, per stage and axis; 2 after the first stage when empty."
+    )
+    kernels: tuple[tuple[int, ...], ...] = setting(
+        (), "Of the U-Net, per stage and axis; 3 when empty."
+    )
+    n_features: int = setting(BY_TASK, "Channels that the heads see.", NETWORK, least=1)
+    view: View = setting(
+        "auto",
+        "2d images; slices of volumes, along the first axis; 3d patches; auto takes 2d for images "
+        "and 3d for volumes.",
+        NETWORK,
+    )
+    patch: tuple[int, ...] = setting(
+        BY_TASK,
+        "Size of what is cut from an image in training, such as 96,96; the whole image when empty.",
+        NETWORK,
+        text="numbers",
+    )
+    spacing: tuple[float, ...] = setting(
+        (), "Millimetres per array axis that images and labels are brought to; empty for none."
+    )
+    space: tuple[int, ...] = setting(
+        (), "Size that images of class labels are brought to; empty for none."
+    )
+    normalisation: Normalisation = setting(OWN, "Of intensities.")
+    epochs: int = setting(
+        BY_TASK,
+        "Largest number of passes over the cases, instead of a number of steps.",
+        SCHEDULE,
+        least=1,
+    )
+    steps_per_epoch: int = setting(
+        0, "Steps of an epoch; 0 for one pass over the training cases.", least=0
+    )
+    rare_share: float = setting(
+        0.0, "Share of the patches that hold a rare class or disputed pixels."
+    )
+    batch_size: int = setting(
+        BY_TASK, "Cases or patches per step, over all devices.", SCHEDULE, least=1
+    )
+    learning_rate: float = setting(BY_TASK, "Peak of the one-cycle schedule.", SCHEDULE, above=0)
+    confusion_learning_rate: float = setting(
+        BY_TASK, "The same for the confusion matrices.", SCHEDULE
+    )
+    augment: bool = setting(BY_TASK, "Turn, scale, mirror, blur and more, at random.", SCHEDULE)
+    mirror: bool = setting(
+        True, "Whether mirroring is among them: off for anatomy that has sides.", SCHEDULE
+    )
+    overlap_weight: float = setting(
+        0.0,
+        "Of one less the soft Dice beside cross-entropy, in methods that take fused labels for the "
+        "truth of drawings.",
+    )
+    class_weights: Literal["none", "balanced"] = setting(
+        "none", "With balanced, rare classes weigh more in the likelihood.", SCHEDULE
+    )
+    validation: float = setting(
+        0.15, "Share of the training cases held out to choose the best epoch.", SCHEDULE
+    )
+    patience: int = setting(
+        0, "Epochs without a better held-out likelihood before stopping; 0 for never.", SCHEDULE
+    )
+    precision: str = setting("32-true", "32-true, 16-mixed or bf16-mixed.", MACHINE)
+    accelerator: str = setting("auto", "auto, cpu or gpu.", MACHINE)
+    devices: int = setting(1, "Processes on this machine.", MACHINE, least=1)
+    num_nodes: int = setting(1, "Machines.", MACHINE, least=1, option="--nodes")
+    workers: int = setting(0, "Processes that read data.", MACHINE, least=0)
+    memory: int | None = setting(
+        None, "Budget of memory, such as 6GB; in Python in bytes.", MACHINE, above=0, text="amount"
+    )
+    time: float | None = setting(
+        None,
+        "Fit the schedule into a time, such as 20m; in Python in seconds.",
+        SCHEDULE,
+        above=0,
+        text="duration",
+    )
+    threads: int | None = setting(None, "Of the processor.", MACHINE, least=1)
+    folds: int = setting(
+        1, "Networks to train, each with another part of the cases held out.", SCHEDULE, least=1
+    )
+    fold: int = setting(0, "Which of them, counted from 0.")
+    seed: int = setting(0, "Same seed, same weights on one device.", SCHEDULE)
 
     def __post_init__(self) -> None:
         require_settings(vars(self))
@@ -165,6 +263,11 @@ class TrainConfig:
                     expected="a multiple of their number, so that all do the same work",
                 )
             )
+
+
+TrainConfig.__doc__ = f"{TrainConfig.__doc__}\n    Attributes:\n" + "\n".join(
+    f"        {each.name}: {each.metadata['words']}" for each in fields(TrainConfig)
+)
 
 
 def settled(config: TrainConfig, kind: str, n_cases: int) -> TrainConfig:
@@ -191,10 +294,11 @@ def settled(config: TrainConfig, kind: str, n_cases: int) -> TrainConfig:
     return replace(config, **missing)
 
 
-def planned(config: TrainConfig, plan: Plan) -> TrainConfig:
+def planned(config: TrainConfig, plan: "Plan") -> TrainConfig:
     """Fill in what a plan decides; what the settings say wins.
 
     Example:
+        >>> from multirater.training.plan import Plan
         >>> planned(TrainConfig(batch_size=4), Plan("2d", epochs=7, batch_size=2)).batch_size
         4
     """
@@ -227,37 +331,3 @@ def planned(config: TrainConfig, plan: Plan) -> TrainConfig:
         rare_share=config.rare_share or plan.rare_share,
         overlap_weight=config.overlap_weight or plan.overlap_weight,
     )
-
-
-def write_config(config: TrainConfig, path: Path) -> None:
-    """Write the settings as JSON."""
-    with replacing(path, overwrite=True) as temporary:
-        temporary.write_text(json.dumps(asdict(config), indent=2) + "\n", encoding="utf-8")
-
-
-def read_config(path: Path) -> TrainConfig:
-    """Read the settings of a run.
-
-    Raises:
-        InputError: they are damaged, or of another version.
-    """
-    with reading(path, "settings of a run", fix="copy the run again"):
-        return _config_of(json.loads(path.read_text(encoding="utf-8")))
-
-
-def _config_of(stored: dict[str, Any]) -> TrainConfig:
-    known = {each.name for each in fields(TrainConfig)}
-    unknown = sorted(set(stored) - known)
-    if unknown:
-        raise InputError(
-            Fault(f"unknown setting {unknown[0]}", fix="use the version that wrote it")
-        )
-    settings: dict[str, Any] = {key: _as_tuples(value) for key, value in stored.items()}
-    if "normalisation" in stored:
-        given = {key: _as_tuples(value) for key, value in stored["normalisation"].items()}
-        settings["normalisation"] = Normalisation(**given)
-    return TrainConfig(**settings)
-
-
-def _as_tuples(value: Any) -> Any:
-    return tuple(map(_as_tuples, value)) if isinstance(value, list) else value

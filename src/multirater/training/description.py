@@ -38,7 +38,7 @@ from multirater.training.network_quality import (
     sides_of_two,
     with_quality_of_network,
 )
-from multirater.training.predictor import PredictedCase, Predictor
+from multirater.training.predictor import CasePrediction, Predictor
 from multirater.training.rater_quality import (
     FEWEST,
     Judged,
@@ -245,7 +245,7 @@ def _asked(predictor: Predictor, case: Case) -> Sequence[int]:
 
 def _judged(
     predictor: Predictor,
-    each: PredictedCase,
+    each: CasePrediction,
     labels_of: Drawn,
     raters: tuple[str, ...],
     outside: Unseen,
@@ -272,7 +272,7 @@ def _judged(
 
 
 def _look(
-    each: PredictedCase, labels_of: Drawn, raters: tuple[str, ...], predictor: Predictor
+    each: CasePrediction, labels_of: Drawn, raters: tuple[str, ...], predictor: Predictor
 ) -> _Look:
     """Look at a case, block by block: what is counted takes far more memory than labels do."""
     n_classes = len(predictor.data.classes)
@@ -321,7 +321,7 @@ def _look_at(
     return _Look(labels, among, vote, int(disputed.sum()), disputed.size)
 
 
-def _patterns(each: PredictedCase, labels_of: Drawn, raters: tuple[str, ...]) -> Patterns:
+def _patterns(each: CasePrediction, labels_of: Drawn, raters: tuple[str, ...]) -> Patterns:
     """Find the labels that occur together in a case, the network's last."""
     answer = each.prediction.label
     absent = np.broadcast_to(np.int16(MISSING), answer.shape)

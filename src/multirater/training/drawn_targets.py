@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 
 from multirater.errors import Fault, InputError
-from multirater.nn.coarse import Kind
+from multirater.nn.coarse import RaterKind
 from multirater.training.drawing_masks import MASKS_OF_SEEDS, USE_NEGATIVE, seeds_of
 from multirater.training.targets import Prepare
 from multirater.types import Case, Classes, Dataset, Drawing, DrawingKind, LabelMap, Source
@@ -24,7 +24,7 @@ def drawn_name(drawing: Drawing) -> str:
     return drawing.rater + _SUFFIXES[drawing.kind]
 
 
-def kind_of(rater: str) -> Kind:
+def kind_of(rater: str) -> RaterKind:
     """Return what a rater of a prepared data set gives.
 
     Example:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
 from multirater.io.survey import CaseSurvey, Survey
-from multirater.io.tables.table_check import Kind
+from multirater.io.tables.table_check import LabelKind
 from multirater.progress import track
 from multirater.types import MISSING, Case, Dataset
 
@@ -63,7 +63,7 @@ class Fingerprint:
         identity: of the data set: its cases, their sizes and who labelled them.
     """
 
-    kind: Kind
+    kind: LabelKind
     n_cases: int
     n_classes: int
     n_channels: int
@@ -190,13 +190,13 @@ class _Look:
     objects: dict[int, tuple[int, ...]]
 
 
-def _looks(cases: Sequence[Case], kind: Kind, n_classes: int) -> list[_Look]:
+def _looks(cases: Sequence[Case], kind: LabelKind, n_classes: int) -> list[_Look]:
     step = max(len(cases) / _LOOKED_AT, 1.0)
     chosen = [cases[int(i * step)] for i in range(min(len(cases), _LOOKED_AT))]
     return [_look(case, kind, n_classes) for case in track(chosen, "looking at", len(chosen))]
 
 
-def _look(case: Case, kind: Kind, n_classes: int) -> _Look:
+def _look(case: Case, kind: LabelKind, n_classes: int) -> _Look:
     image = case.read_image()
     assert image is not None
     array, ndim = image.array, image.array.ndim - 1

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
+from lightning.pytorch.callbacks import Callback
+
 from multirater.errors import Fault, InputError
 from multirater.nn.agg_net import AggregationNetwork
 from multirater.nn.crowd_layer import CrowdLayerNetwork
@@ -23,7 +25,7 @@ from multirater.training import class_auto, jury, networks
 from multirater.training.config import TrainConfig
 from multirater.training.drawing_masks import MASKS_OF_SEEDS
 from multirater.training.drawn_targets import as_drawn, mask_of_drawings
-from multirater.training.em import first_count
+from multirater.training.em import EndRounds, first_count
 from multirater.training.networks import Build
 from multirater.training.options import NoOptions, checked_options
 from multirater.training.targets import Prepare, as_they_are, fused, on_truth
@@ -61,6 +63,10 @@ class Method:
             such epochs the last is kept.
         options: dataclass that declares the method's own options.
         begin: what comes before the network is trained, such as judging the raters.
+        callbacks: what is done between steps and epochs, such as weighing raters; made anew for
+            each run.
+        leaves_out: whether a step may leave some of the parameters out, as those of raters who
+            did not label its cases.
     """
 
     prepare: Prepare
@@ -72,6 +78,8 @@ class Method:
     as_good: float = 0.0
     options: type = NoOptions
     begin: class_auto.Begin | None = None
+    callbacks: tuple[Callable[[], Callback], ...] = ()
+    leaves_out: bool = False
 
 
 _CM = Method(as_they_are, networks.with_confusion, lambda config, _: config.warmup_epochs)
@@ -92,6 +100,7 @@ _FOR_MASKS: dict[str, Method] = {
         jury.schedule,
         warmup_competes=False,
         as_good=jury.AS_GOOD,
+        callbacks=(jury.WeighRaters,),
     ),
     "cm": _CM,
     # Cross-entropy with the mean of the labels is the mean of the cross-entropies.
@@ -99,7 +108,7 @@ _FOR_MASKS: dict[str, Method] = {
     "mode": Method(fused("majority-vote"), networks.plain),
     "staple": Method(fused("staple"), networks.plain),
     "spatial-staple": Method(fused("spatial-staple"), networks.plain),
-    "separate": Method(as_they_are, networks.separate),
+    "separate": Method(as_they_are, networks.separate, leaves_out=True),
     "prob-unet": Method(as_they_are, networks.prob_unet),
     "prism": Method(as_they_are, networks.prism, options=PrismOptions),
     "mrnet": Method(as_they_are, networks.of_raters(MRNet)),
@@ -118,7 +127,13 @@ _FOR_MASKS: dict[str, Method] = {
 
 def _em(network: type[EMNetwork]) -> Method:
     build = networks.of_raters(network)
-    return Method(as_they_are, build, partial(first_count, network), warmup_competes=False)
+    return Method(
+        as_they_are,
+        build,
+        partial(first_count, network),
+        warmup_competes=False,
+        callbacks=(EndRounds,),
+    )
 
 
 _FOR_CLASSES: dict[str, Method] = {

@@ -12,7 +12,7 @@ from multirater.errors import Fault, InputError
 from multirater.nn.backbone import build_backbone
 from multirater.nn.bootstrap import BootstrapNetwork
 from multirater.nn.classifier_backbone import build_classifier_backbone
-from multirater.nn.coarse import CoarseNetwork, Kind
+from multirater.nn.coarse import CoarseNetwork, RaterKind
 from multirater.nn.confusion import (
     ConfusionHead,
     GivenConfusion,
@@ -48,7 +48,7 @@ class Shape:
     n_channels: int
     ndim: int
     space: tuple[int, ...] = ()
-    kinds: tuple[Kind, ...] = ()
+    kinds: tuple[RaterKind, ...] = ()
 
 
 Build: TypeAlias = Callable[[TrainConfig, Shape], RaterNetwork]

@@ -2,42 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from multirater.training.config import OWN, Normalisation, NormalisationKind
 from multirater.training.paged import Room, in_memory, let_go
 
 _PART_PIXELS = 2**22
 
-NormalisationKind = Literal["case", "study"]
-
-
-@dataclass(frozen=True)
-class Normalisation:
-    """How to bring intensities to about zero mean and unit variance.
-
-    Attributes:
-        kind: `case`, each channel of each case by its own mean and deviation, for images whose
-            intensities have no unit; `study`, all cases by the same numbers, where a value means
-            the same in all of them: Hounsfield units, colours.
-        mean: per channel, of the study.
-        deviation: per channel, of the study.
-        low: per channel, what lower values are raised to; empty for nothing.
-        high: per channel, what higher values are lowered to; empty for nothing.
-    """
-
-    kind: NormalisationKind = "case"
-    mean: tuple[float, ...] = ()
-    deviation: tuple[float, ...] = ()
-    low: tuple[float, ...] = ()
-    high: tuple[float, ...] = ()
-
-
-OWN = Normalisation()
-"""Each channel of each case by itself."""
+__all__ = ["OWN", "Normalisation", "NormalisationKind", "normalise"]
 
 
 def normalise(

@@ -86,7 +86,7 @@ def most_probable(probability: NDArray[np.float32]) -> NDArray[np.int16]:
 
 
 @dataclass(frozen=True, eq=False)
-class PredictedCase:
+class CasePrediction:
     """A case with its prediction, in the geometry of its image."""
 
     case: Case
@@ -177,7 +177,7 @@ class Predictor:
         cases: Iterable[Case],
         raters: Callable[[Case], Sequence[int]],
         near: Callable[[Case], NDArray[np.bool_]] | None = None,
-    ) -> Iterator[PredictedCase]:
+    ) -> Iterator[CasePrediction]:
         """Predict for cases, in their order.
 
         Neighbours whose images have the same size, for the same raters, go through the network
@@ -196,7 +196,7 @@ class Predictor:
                 for request, prediction in zip(batch, found, strict=True):
                     _require_numbers(prediction.probability, request.case.name)
                     own = self._on_own_grid(prediction, request.space)
-                    yield PredictedCase(request.case, request.geometry, own)
+                    yield CasePrediction(request.case, request.geometry, own)
 
     def _request(
         self,

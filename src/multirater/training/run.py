@@ -27,12 +27,10 @@ from multirater.training.budget import amount, free_memory
 from multirater.training.callbacks import BestEpoch, Curves, StopEarly, StopWhenDiverged
 from multirater.training.checkpoints import Checkpoints, read_checkpoint
 from multirater.training.class_balance import balanced_weights
-from multirater.training.config import TrainConfig, planned, read_config, settled, write_config
+from multirater.training.config import TrainConfig, planned, settled
 from multirater.training.data import RaterData
 from multirater.training.description import describe_run
-from multirater.training.em import EndRounds
 from multirater.training.folds import train_folds
-from multirater.training.jury import WeighRaters
 from multirater.training.memory import at_most, is_out_of_memory
 from multirater.training.methods import check_options, training_method
 from multirater.training.module import RaterModule
@@ -46,8 +44,10 @@ from multirater.training.run_folder import (
     RunData,
     build_network,
     plain_network,
+    read_config,
     read_data,
     require_run,
+    write_config,
     write_data,
 )
 from multirater.training.run_writer import leave, require_new, run_writer
@@ -109,7 +109,7 @@ def _begin(
     try:
         config = _rehearsed(found, target, config, asked)
         if is_first:
-            write_config(keep_backbone(config, target), target / CONFIG)
+            write_config(keep_backbone(config, target), target)
             if plan is not None:
                 write_plan(followed_plan(plan, config), target / PLAN)
         with trusting_code():  # whoever trains has given it
@@ -174,7 +174,7 @@ def resume(dataset: Dataset, folder: str | Path, *, trust_code: bool = False) ->
     target = Path(folder)
     require_run(target)
     with trusting_code(trust_code), run_writer(target) if _is_first_process() else nullcontext():
-        config = with_backbone(read_config(target / CONFIG), target)
+        config = with_backbone(read_config(target), target)
         require_devices(config)
         found = survey(dataset, workers=1)
         is_one = config.folds == 1 or not fold_folder(target, 0).exists()
@@ -194,7 +194,7 @@ def _folds(found: Survey, target: Path, config: TrainConfig) -> Run:
     def fit(folder: Path, own: TrainConfig) -> Run:
         folder.mkdir(parents=True, exist_ok=True)
         if not (folder / CONFIG).exists():
-            write_config(keep_backbone(own, folder), folder / CONFIG)
+            write_config(keep_backbone(own, folder), folder)
             write_origin(folder, found.dataset.folder)
         return _fit(found, folder, own)
 
@@ -249,7 +249,7 @@ def _fit_within(found: Survey, target: Path, config: TrainConfig) -> Run:
     monitor = "val_nll" if data.held_out_cases else "train_nll"
     begins = 0 if method.warmup_competes else warmup
     best = BestEpoch(target / CHECKPOINTS, monitor, begins, method.as_good)
-    callbacks: list[Callback] = [best]
+    callbacks: list[Callback] = [*(make() for make in method.callbacks), best]
     if config.patience:
         callbacks.append(StopEarly(monitor, config.patience, begins))
     trainer = _trainer(
@@ -257,7 +257,7 @@ def _fit_within(found: Survey, target: Path, config: TrainConfig) -> Run:
         target,
         callbacks,
         epochs=sum(schedule),
-        finds_unused=warmup > 0 or config.method == "separate",
+        finds_unused=warmup > 0 or method.leaves_out,
     )
     last = target / CHECKPOINTS / "last.ckpt"
     if method.begin is not None and not last.exists():
@@ -279,7 +279,7 @@ def _fit_within(found: Survey, target: Path, config: TrainConfig) -> Run:
 def _trainer(
     config: TrainConfig,
     target: Path,
-    choosing: Sequence[Callback],
+    callbacks: Sequence[Callback],
     *,
     epochs: int,
     finds_unused: bool,
@@ -289,7 +289,7 @@ def _trainer(
     last = ModelCheckpoint(
         target / CHECKPOINTS, "last", enable_version_counter=False, save_on_train_epoch_end=True
     )
-    always = [Curves(target / CURVES), StopWhenDiverged(target), WeighRaters(), EndRounds()]
+    always = [Curves(target / CURVES), StopWhenDiverged(target)]
     several = config.devices * config.num_nodes > 1
     with_unused = "ddp_find_unused_parameters_true" if finds_unused else "ddp"
     return lightning.Trainer(
@@ -299,7 +299,7 @@ def _trainer(
         num_nodes=config.num_nodes,
         strategy=with_unused if several else "auto",
         precision=config.precision,  # type: ignore[arg-type]
-        callbacks=[*always, *choosing, last],
+        callbacks=[*always, *callbacks, last],
         logger=TensorBoardLogger(target, name="tensorboard", version=""),
         enable_progress_bar=False,
         enable_model_summary=False,

@@ -14,7 +14,7 @@ RUN/origin.json      where the data set is
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +25,11 @@ from multirater.io.formats.guard import reading
 from multirater.io.results.contents import read_json, write_json
 from multirater.io.results.layout import CHECKPOINTS, CONFIG, DATA, fold_folder
 from multirater.io.tables.manifest import FILE_NAME as MANIFEST
-from multirater.io.tables.table_check import Kind
+from multirater.io.tables.table_check import LabelKind
 from multirater.nn.ensemble import Ensemble
 from multirater.nn.rater_network import RaterNetwork
 from multirater.training.checkpoints import read_checkpoint
-from multirater.training.config import TrainConfig, read_config
+from multirater.training.config import Normalisation, TrainConfig
 from multirater.training.drawn_targets import kind_of
 from multirater.training.methods import training_method
 from multirater.training.networks import Shape, plain
@@ -61,7 +61,7 @@ class RunData:
     n_channels: int
     ndim: int
     space: tuple[int, ...] = ()
-    kind: Kind = "masks"
+    kind: LabelKind = "masks"
     features: tuple[str, ...] = ()
     version: str = __version__
     labels: str = ""
@@ -96,6 +96,38 @@ class Run:
     folder: Path
     best_epoch: int
     best_nll: float
+
+
+def write_config(config: TrainConfig, folder: Path) -> None:
+    """Write the settings of a run."""
+    write_json(folder / CONFIG, asdict(config))
+
+
+def read_config(folder: Path) -> TrainConfig:
+    """Read the settings of a run.
+
+    Raises:
+        InputError: they are damaged, or of another version.
+    """
+    with reading(folder / CONFIG, "settings of a run", fix="copy the run again"):
+        return _config_of(read_json(folder / CONFIG))
+
+
+def _config_of(stored: dict[str, Any]) -> TrainConfig:
+    unknown = sorted(set(stored) - {each.name for each in fields(TrainConfig)})
+    if unknown:
+        raise InputError(
+            Fault(f"unknown setting {unknown[0]}", fix="use the version that wrote it")
+        )
+    settings: dict[str, Any] = {key: _as_tuples(value) for key, value in stored.items()}
+    if "normalisation" in stored:
+        given = {key: _as_tuples(value) for key, value in stored["normalisation"].items()}
+        settings["normalisation"] = Normalisation(**given)
+    return TrainConfig(**settings)
+
+
+def _as_tuples(value: Any) -> Any:
+    return tuple(map(_as_tuples, value)) if isinstance(value, list) else value
 
 
 def require_run(folder: Path) -> None:
@@ -147,7 +179,7 @@ def read_run(
 
 
 def _read_run(target: Path) -> tuple[TrainConfig, RunData, RaterNetwork]:
-    config = with_backbone(read_config(target / CONFIG), target)
+    config = with_backbone(read_config(target), target)
     if config.folds > 1 and fold_folder(target, 0).exists():
         parts = [_read_run(fold_folder(target, number)) for number in range(config.folds)]
         return config, parts[0][1], Ensemble([part[2] for part in parts]).eval()

@@ -18,17 +18,17 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from multirater.io.results.contents import read_trust, write_table, write_trust
-from multirater.io.results.layout import CONFIG, SEEDS
+from multirater.io.results.layout import SEEDS
 from multirater.metrics import dice_score
 from multirater.progress import say
-from multirater.training.config import TrainConfig, read_config
+from multirater.training.config import TrainConfig
 from multirater.training.data import named_splits, split_cases
 from multirater.training.network_quality import with_quality_of_network
 from multirater.training.own_backbone import trusting_code, with_backbone
 from multirater.training.plan import Plan
 from multirater.training.predictor import Predictor
 from multirater.training.run import train
-from multirater.training.run_folder import Run
+from multirater.training.run_folder import Run, read_config
 from multirater.trust import Finding, Trust
 from multirater.types import Case, Dataset
 from multirater.words import listed, percent
@@ -63,7 +63,7 @@ def train_seeds(
     target = Path(folder)
     first = train(dataset, target, config, plan=plan)
     with trusting_code():
-        settings = with_backbone(read_config(target / CONFIG), target)
+        settings = with_backbone(read_config(target), target)
     folders = [target]
     for number in range(1, n_seeds):
         seed = settings.seed + number

@@ -12,7 +12,7 @@ from multirater.errors import Fault
 from multirater.io.formats.images import READABLE, suffix_of
 from multirater.io.tables.manifest import IMAGE_SEPARATOR, KINDS, MASK, Row
 
-Kind: TypeAlias = Literal["masks", "classes"]
+LabelKind: TypeAlias = Literal["masks", "classes"]
 
 _OF_A_CASE = ("image", "truth", "split", "patient")
 """Columns that say the same in every row of a case, or nothing."""
@@ -62,7 +62,7 @@ class Files:
         return os.path.isfile(path) or ("/" in cell and os.path.isdir(path))  # noqa: PTH112, PTH113
 
 
-def kind_of_labels(rows: Sequence[Row], files: Files) -> Kind:
+def kind_of_labels(rows: Sequence[Row], files: Files) -> LabelKind:
     """Labels are masks when any of them is named like a file or is one, or is a drawing."""
     if any(row.is_drawing for row in rows):
         return "masks"
@@ -70,7 +70,7 @@ def kind_of_labels(rows: Sequence[Row], files: Files) -> Kind:
     return "classes" if cells and not any(map(files.is_named, cells)) else "masks"
 
 
-def table_faults(rows: list[Row], files: Files, kind: Kind) -> tuple[list[Row], list[Fault]]:
+def table_faults(rows: list[Row], files: Files, kind: LabelKind) -> tuple[list[Row], list[Fault]]:
     """Find every fault of the table.
 
     Args:
@@ -182,7 +182,7 @@ def _merged(first: Row, row: Row) -> Row:
     return replace(first, **said)
 
 
-def _missing_files(row: Row, files: Files, kind: Kind) -> tuple[list[Fault], Row]:
+def _missing_files(row: Row, files: Files, kind: LabelKind) -> tuple[list[Fault], Row]:
     """Return the faults, and the row without what is missing."""
     cells = [("image", "", part) for part in files.parts(row.image)]
     if kind == "masks":

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from multirater.report.runs import decode_runs, encode_runs
+from multirater.report.run_lengths import decode_runs, encode_runs
 
 
 @given(

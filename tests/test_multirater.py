@@ -1,0 +1,28 @@
+"""The public face: what README's verbs do, and nothing that is not meant."""
+
+import sys
+from subprocess import run
+
+import multirater
+from multirater.cli.app import app
+
+FOLDERS = {"fuse", "io", "metrics", "nn", "report", "samples", "simulate"}
+ELSEWHERE = {"fuse": "fuse_dataset", "report": "write_report", "simulate": "simulate"}
+"""Verbs whose functions are called otherwise, since a folder has the name."""
+NOT_IN_PYTHON = {"view", "demo", "import", "export"}
+
+
+def test_every_verb_is_a_function():
+    verbs = {each.name for each in app.registered_commands} - NOT_IN_PYTHON
+    missing = [verb for verb in verbs if not hasattr(multirater, ELSEWHERE.get(verb, verb))]
+    assert missing == []
+
+
+def test_nothing_is_shown_that_is_not_meant():
+    assert set(dir(multirater)) == {*multirater.__all__, "__version__"}
+    assert all(getattr(multirater, name) is not None for name in multirater.__all__ if name != "nn")
+
+
+def test_the_settings_are_there_without_torch():
+    code = "import sys, multirater; multirater.TrainConfig(); assert 'torch' not in sys.modules"
+    assert run([sys.executable, "-c", code]).returncode == 0
