@@ -130,7 +130,7 @@ def _em(network: type[EMNetwork]) -> Method:
     return Method(
         as_they_are,
         build,
-        partial(first_count, network),
+        lambda config, _: first_count(network, config),
         warmup_competes=False,
         callbacks=(EndRounds,),
     )
