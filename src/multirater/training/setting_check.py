@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from multirater.errors import Fault, InputError
-from multirater.words import did_you_mean
 
 if TYPE_CHECKING:
     from multirater.training.config import TrainConfig
@@ -65,6 +64,9 @@ def _wrong_sizes(settings: Mapping[str, Any]) -> Iterator[Fault]:
 
 
 def _wrong_words(settings: Mapping[str, Any]) -> Iterator[Fault]:
+    # Settings are imported by the command line's help, which loads no numpy.
+    from multirater.words import did_you_mean
+
     for name, known in _WORDS.items():
         value = settings[name]
         if value not in known:
