@@ -179,10 +179,10 @@ def grid(quick: bool) -> list[Job]:
         for method in compared
         if method not in REPEATED[supply]
     ]
-    # The default, the vote and the ceiling first, and last what takes longest.
-    order = {"auto": 0, "mode": 0, "truth": 0}
+    # Long training last; the default, the vote and the ceiling before other fusions; seed by seed.
+    first = ("auto", "mode", "truth")
     return sorted(
-        jobs, key=lambda job: order.get(str(job["method"]), 1) + 2 * (job.get("form") == "long")
+        jobs, key=lambda job: (job.get("form") == "long", job["method"] not in first, job["seed"])
     )
 
 
