@@ -94,7 +94,7 @@ def _on_dask(function: Callable[[T], R], items: Sequence[T], scheduler: str) -> 
         ) from None
     try:
         client = Client(scheduler, timeout="10s")
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise InputError(
             Fault(
                 f"no Dask scheduler answers at {scheduler} ({error})",

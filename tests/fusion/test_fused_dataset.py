@@ -417,7 +417,10 @@ def test_labels_that_change_while_a_fusion_is_stopped_are_noticed(
 
 
 def test_nothing_is_made_of_labels_that_say_nothing(tmp_path):
-    data = dataset_from_arrays(np.full((3, 2, 8, 8), -1), images=np.zeros((3, 8, 8), np.uint8))
+    labels = np.full((3, 2, 8, 8), -1)
+    labels[0] = 0
+    one = dataset_from_arrays(labels, images=np.zeros((3, 8, 8), np.uint8))
+    data = replace(one, cases=one.cases[1:])
     with pytest.raises(InputError, match=r"no pixel of any case is labelled|no case has a label"):
         fuse_dataset(data, tmp_path / "out", method="mean")
     assert not list(tmp_path.iterdir())

@@ -16,7 +16,7 @@ from multirater.io import read_dataset
 def test_damaged_tables_of_a_study(tmp_path, name):
     lines = ["case,rater,label,split", "a,anna,cat,train", 'b,"bert",dog,', "c,anna,cat,test"]
     (tmp_path / "manifest.csv").write_text("\n".join(lines) + "\n")
-    (tmp_path / "classes.csv").write_text("name,colour\ncat,#ff0000\ndog,#00ff00\n")
+    (tmp_path / "classes.csv").write_text("index,name,colour\n0,cat,#ff0000\n1,dog,#00ff00\n")
     (tmp_path / "raters.csv").write_text("rater,group,years\nanna,expert,12\nbert,,\n")
     (tmp_path / "features.csv").write_text("case,age,size\nb,31,1.5\na,64,2.0\nc,1e3,-2\n")
     content = (tmp_path / name).read_bytes()

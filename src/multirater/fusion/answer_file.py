@@ -59,6 +59,8 @@ def read_answer_file(path: Path, also: Sequence[str] = ()) -> pd.DataFrame:
 
 
 def _read(path: Path, also: Sequence[str]) -> pd.DataFrame:
+    if not path.is_file():
+        raise InputError(Fault("no such table", fix="check the path"))
     encoding = encoding_of(path)
     separator = ","
     try:

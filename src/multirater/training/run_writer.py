@@ -14,10 +14,11 @@ from shutil import rmtree
 from multirater.errors import Fault, InputError
 from multirater.io.atomic import remove_left_overs
 from multirater.io.one_writer import one_writer
+from multirater.io.results.layout import CONFIG, CURVES, DATA, PLAN
 from multirater.progress import say
 
 _BEFORE_CHECKPOINTS = (
-    *("config.json", "plan.json", "data.json", "origin.json", "backbone.pt", "curves.csv"),
+    *(CONFIG, PLAN, DATA, CURVES, "origin.json", "backbone.pt"),
     *("decoded", "tensorboard", "checkpoints"),
 )
 """What a run writes before it has learned anything."""
@@ -34,7 +35,7 @@ def run_writer(target: Path) -> Iterator[None]:
 
 def require_new(target: Path) -> None:
     """Refuse a folder with anything in it but what a run left that had not begun to learn."""
-    if not (target / "config.json").exists():
+    if not (target / CONFIG).exists():
         _remove_beginnings(target)
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise InputError(

@@ -219,7 +219,8 @@ def test_drawings_survive_being_written(folder, tmp_path):
             np.testing.assert_array_equal(
                 case.read_drawing(drawing).array, other.read_drawing(twin).array
             )
-    write_dataset(again, tmp_path / "copy", overwrite=True)
+    with pytest.raises(InputError, match="holds what is read"):
+        write_dataset(again, tmp_path / "copy", overwrite=True)
 
 
 def test_the_undrawn_value_of_a_row_overrides_the_classes(folder):

@@ -185,7 +185,7 @@ def test_several_processes_write_the_same(database_maker, low, middle, tmp_path)
     one = import_lidc(database_maker.path, tmp_path / "one").parent
     two = import_lidc(database_maker.path, tmp_path / "two", workers=2).parent
     files = sorted(file.relative_to(one) for file in one.rglob("*") if file.is_file())
-    assert len(files) == 5 * 6 + 3
+    assert len(files) == 5 * 6 + 4
     assert files == sorted(file.relative_to(two) for file in two.rglob("*") if file.is_file())
     for a, b in zip(read_dataset(one), read_dataset(two), strict=True):
         assert (a.read_labels().array == b.read_labels().array).all()

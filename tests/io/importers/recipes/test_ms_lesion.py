@@ -63,7 +63,7 @@ def test_nothing_is_copied_and_masks_are_those_of_the_files(training, tmp_path):
 
     data = read_dataset(import_ms_lesion(training, tmp_path / "data"))
     written = {path.name for path in (tmp_path / "data").rglob("*")}
-    assert written == {"manifest.csv", "classes.csv"}
+    assert written == {"manifest.csv", "classes.csv", ".multirater-files"}
     stored = nibabel.load(training / "training02" / "masks" / "training02_01_mask2.nii")
     drawn = data["training02_01"].read_label("rater 2").array
     assert (drawn == np.asarray(stored.dataobj).T).all()
