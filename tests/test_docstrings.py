@@ -22,6 +22,7 @@ def _modules_with_examples():
 @pytest.mark.parametrize("name", ["multirater", *_modules_with_examples()])
 def test_examples_are_true(name):
     module = importlib.import_module(name)
-    found = doctest.testmod(module)
-    assert found.attempted, "no example was found: is it in the docstring of a wrapped function?"
-    assert found.failed == 0
+    # Examples that need a user's files are only shown; they count as found.
+    examples = [each for test in doctest.DocTestFinder().find(module) for each in test.examples]
+    assert examples, "no example was found: is it in the docstring of a wrapped function?"
+    assert doctest.testmod(module).failed == 0

@@ -219,7 +219,7 @@ def ranks_of(value: Array, better: NDArray[np.bool_]) -> pd.api.extensions.Exten
 
     Example:
         >>> better = np.array([[0, 0, 1], [0, 0, 0], [0, 0, 0]], dtype=bool)
-        >>> list(ranks_of(np.array([0.9, 0.8, 0.7]), better))
+        >>> [int(rank) for rank in ranks_of(np.array([0.9, 0.8, 0.7]), better)]
         [1, 1, 3]
     """
     ranks = pd.array([pd.NA] * len(value), dtype="Int64")

@@ -53,7 +53,7 @@ def rle_of(mask: NDArray[Any]) -> dict[str, Any]:
 
     Example:
         >>> rle_of(np.eye(2))
-        {'size': [2, 2], 'counts': '01200'}
+        {'size': [2, 2], 'counts': '0120'}
     """
     found = coco_library().encode(np.asfortranarray(mask, dtype=np.uint8))
     return {"size": [int(side) for side in found["size"]], "counts": found["counts"].decode()}

