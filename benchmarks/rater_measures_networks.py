@@ -47,7 +47,8 @@ def work(job: Job) -> dict[str, float]:
     images = 0.6 * (found.truth > 0) + random.normal(0, 0.25, found.truth.shape)
     labels = found.labels.copy()
     if job["supply"] == "one":
-        chosen = random.integers(labels.shape[1], size=len(labels))
+        # Dealt out, so that nobody is left without a label.
+        chosen = random.permutation(np.arange(len(labels)) % labels.shape[1])
         left_out = np.arange(labels.shape[1]) != chosen[:, None]
         labels[left_out] = MISSING
     dataset = multirater.dataset_from_arrays(labels, images=images[:, None].astype(np.float32))
