@@ -29,3 +29,10 @@ def test_a_likeness_is_said_when_it_holds_in_nearly_all_cases():
     assert "19 of 20 cases" in said.text
     assert not likeness_findings([[UNION]] * 8 + [[]] * 2, 3)
     assert not likeness_findings([None, None], 2)
+
+
+def test_a_label_that_several_raters_drew_alike_is_no_single_voice():
+    shared = likeness_findings([["anna", "bert"], ["anna", "bert"], ["anna"]], 4)
+    alone = likeness_findings([["anna"], ["anna", "bert"], ["anna"]], 4)
+    assert (shared[0].level, alone[0].level) == ("caution", "problem")
+    assert "another rater in 2 of them" in shared[0].text

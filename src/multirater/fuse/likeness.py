@@ -14,6 +14,8 @@ from multirater.words import counted
 
 INTERSECTION, UNION = "the intersection of all drawings", "the union of all drawings"
 
+_SHAPES = {INTERSECTION, UNION}
+
 _MOST = 0.9
 """Share of the cases from which on a likeness is said."""
 
@@ -76,8 +78,13 @@ def likeness_findings(found: Sequence[Sequence[str] | None], n_raters: int) -> l
             code = "intersection" if name == INTERSECTION else "union"
             return [Finding("caution", text, code, numbers)]
         text = (
-            f"the fused label follows rater {name}: it is their label, pixel by pixel, in "
-            f"{where}; compare with majority vote"
+            f"the fused label follows rater {name}: it is their label, pixel by pixel, in {where}"
         )
+        shared = sum(name in each and len({*each} - _SHAPES) > 1 for each in judged)
+        if shared >= n / 2:
+            # Several who drew the same are no single voice against the rest.
+            text = f"{text}, and that of another rater in {shared} of them"
+            return [Finding("caution", text, "same-as-rater", numbers, raters=(name,))]
+        text = f"{text}; compare with majority vote"
         return [Finding("problem", text, "same-as-rater", numbers, raters=(name,))]
     return []
