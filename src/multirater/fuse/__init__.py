@@ -7,9 +7,9 @@ returns a `FusionResult`. Here they warn of what puts the result in doubt; withi
 
 from typing import TYPE_CHECKING
 
-from multirater.fuse.advice import outspoken
 from multirater.fuse.identifiability import Identifiability
 from multirater.fuse.methods import METHODS
+from multirater.fuse.outspoken import outspoken
 from multirater.fuse.result import FusionResult
 from multirater.fuse.spatial_staple import local_confusion
 

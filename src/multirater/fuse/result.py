@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from multirater import __version__
 from multirater.fuse.identifiability import Identifiability
+from multirater.fuse.predict import predict_proba
 from multirater.trust import Finding
 
 UNFINISHED = "not-converged"
@@ -86,6 +87,4 @@ class FusionResult:
         Returns:
             Probabilities in the form of `probability`.
         """
-        from multirater.fuse.predict import predict_proba
-
         return predict_proba(self, labels, rater_axis=rater_axis, pooled=pooled)

@@ -14,7 +14,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from multirater.errors import Fault, InputError
-from multirater.io.formats.suffixes import suffix_of
 
 _DIGITS = 12
 """Of the names of temporary files."""
@@ -46,7 +45,8 @@ def replacing(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
         'whole'
     """
     target = Path(path)
-    temporary = target.with_name(f".{secrets.token_hex(_DIGITS // 2)}.part{suffix_of(target)}")
+    suffix = "".join(target.suffixes[-2:]).lower()  # such as .nii.gz
+    temporary = target.with_name(f".{secrets.token_hex(_DIGITS // 2)}.part{suffix}")
     with _disk_faults(target):
         _require_free(target, overwrite)
         _make_parent(target)
