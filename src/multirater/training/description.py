@@ -24,6 +24,7 @@ from multirater.io.results.contents import read_curves, write_rater_table, write
 from multirater.io.results.layout import fold_folders
 from multirater.patterns import encode_patterns
 from multirater.progress import say, track
+from multirater.training.case_prediction import CasePrediction
 from multirater.training.class_answers import answers_of
 from multirater.training.class_evidence import by_own_matrices, class_evidence, truth_of
 from multirater.training.data import named_splits, split_cases
@@ -38,7 +39,7 @@ from multirater.training.network_quality import (
     sides_of_two,
     with_quality_of_network,
 )
-from multirater.training.predictor import CasePrediction, Predictor
+from multirater.training.predictor import Predictor
 from multirater.training.rater_quality import (
     FEWEST,
     Judged,

@@ -48,7 +48,8 @@ from multirater.io.tables.dataset_tables import write_dataset_tables
 from multirater.io.tables.manifest import FILE_NAME as MANIFEST_FILE
 from multirater.io.tables.manifest import Row, cell_of
 from multirater.progress import track
-from multirater.training.predictor import Prediction, Predictor
+from multirater.training.case_prediction import Prediction
+from multirater.training.predictor import Predictor
 from multirater.training.run_folder import RunData
 from multirater.types import Case, Classes, Dataset, Geometry, Image, LabelMap
 
