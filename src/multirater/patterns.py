@@ -8,15 +8,30 @@ per pattern instead of once per pixel.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from multirater.compiled import WORTH_LOADING, Tally
+
+_TALLY = Tally(WORTH_LOADING)
+
 _BLOCK = 1 << 18
 """Items encoded at a time: small enough for the cache, large enough to hide Python's cost."""
+
+_LOOK_UP_BLOCK = 1 << 16
+"""Items looked up at a time: their numbers, eight bytes each, stay in the cache."""
+
+_WORTH_COMPARING = 1 << 12
+"""Words of eight bytes from which on the most frequent one is looked for."""
+
+_PAIR_OF = {1: np.uint16, 2: np.uint32, 4: np.uint64}
+"""The type that holds two values of so many bytes."""
 
 _COUNTABLE = 1 << 22
 """Up to this many possible codes a table of counts is cheaper than sorting."""
@@ -29,12 +44,58 @@ class Patterns:
     Attributes:
         rows: (n_patterns, n_raters), the labels that occur together, -1 for a missing rater.
         counts: (n_patterns,), how many items carry each row.
-        index: (*items), the row of every item, so that `rows[index]` restores the labels.
+        codes: (*items), a number of every item's pattern.
+        code_of_row: (n_patterns,), the code of each row; None where codes are numbers of rows.
     """
 
     rows: NDArray[np.int64]
     counts: NDArray[Any]
-    index: NDArray[Any]
+    codes: NDArray[Any]
+    code_of_row: NDArray[np.int64] | None = None
+
+    @cached_property
+    def index(self) -> NDArray[Any]:
+        """The row of every item, (*items), so that `rows[index]` restores the labels."""
+        if self.code_of_row is None:
+            return self.codes
+        n_rows = len(self.code_of_row)
+        numbers = np.arange(n_rows, dtype=np.min_scalar_type(max(n_rows - 1, 0)))
+        index = np.empty(self.codes.shape, dtype=numbers.dtype)
+        self.spread([numbers], [index])
+        return index
+
+    def spread(self, values: Sequence[NDArray[Any]], targets: Sequence[NDArray[Any]]) -> None:
+        """Give every item the value of its row.
+
+        Args:
+            values: arrays (n_patterns,).
+            targets: an array (*items) for each, of the same type, contiguous.
+
+        Example:
+            >>> found = encode_patterns(np.array([[0, 0, 1], [0, 0, -1]]))
+            >>> target = np.empty(3)
+            >>> found.spread([np.array([0.5, 0.1])], [target])
+            >>> target.tolist()
+            [0.5, 0.5, 0.1]
+        """
+        codes = np.ascontiguousarray(self.codes).reshape(-1)
+        tables = [self._by_code(each) for each in values]
+        flat = [each.reshape(-1) for each in targets]
+        paired = codes.size // 2 * 2 if _pays_in_pairs(codes, tables) else 0
+        if paired:
+            _look_up(
+                codes[:paired].view(np.uint16),
+                [_pair_table(each) for each in tables],
+                [each[:paired].view(_PAIR_OF[each.itemsize]) for each in flat],
+            )
+        _look_up(codes[paired:], tables, [each[paired:] for each in flat])
+
+    def _by_code(self, values: NDArray[Any]) -> NDArray[Any]:
+        if self.code_of_row is None:
+            return values
+        table = np.zeros(int(self.code_of_row[-1]) + 1, dtype=values.dtype)
+        table[self.code_of_row] = values
+        return table
 
 
 def encode_patterns(labels: NDArray[Any] | Sequence[NDArray[Any]]) -> Patterns:
@@ -50,18 +111,18 @@ def encode_patterns(labels: NDArray[Any] | Sequence[NDArray[Any]]) -> Patterns:
     """
     rows = [np.ravel(row) for row in labels]
     shape = np.shape(labels[0])
-    low = [int(row.min(initial=0)) for row in rows]
+    low = [_lowest(row) for row in rows]
     base = [int(row.max(initial=0)) - least + 1 for row, least in zip(rows, low, strict=True)]
     n_codes = math.prod(base)
-    if n_codes <= _COUNTABLE:
-        codes = _mixed_radix(rows, low, base, np.min_scalar_type(n_codes - 1))
-        table = _count(codes, n_codes)
-        present = np.flatnonzero(table)
-        index, counts = _renumber(codes, present, n_codes), table[present]
-        columns = np.stack(np.unravel_index(present, base), axis=1) + np.asarray(low)
-    else:
+    if n_codes > _COUNTABLE:
         columns, index, counts = _by_sorting(rows)
-    return Patterns(columns.astype(np.int64), counts, index.reshape(shape))
+        return Patterns(columns.astype(np.int64), counts, index.reshape(shape))
+    codes = _mixed_radix(rows, low, base, np.min_scalar_type(n_codes - 1))
+    table = _counter(codes.size * len(rows))(codes, n_codes)
+    present = np.flatnonzero(table)
+    columns = np.stack(np.unravel_index(present, base), axis=1) + np.asarray(low)
+    code_of_row = None if len(present) == n_codes else present
+    return Patterns(columns.astype(np.int64), table[present], codes.reshape(shape), code_of_row)
 
 
 def merge_patterns(parts: Sequence[Patterns]) -> tuple[Patterns, list[NDArray[np.int64]]]:
@@ -81,50 +142,106 @@ def merge_patterns(parts: Sequence[Patterns]) -> tuple[Patterns, list[NDArray[np
     return Patterns(rows, counts, inverse), np.split(inverse, ends)
 
 
+def _lowest(row: NDArray[Any]) -> int:
+    return 0 if row.dtype.kind == "u" else int(row.min(initial=0))
+
+
 def _mixed_radix(
     rows: list[NDArray[Any]], low: list[int], base: list[int], dtype: np.dtype[Any]
 ) -> NDArray[Any]:
     """Number every item's pattern, first rater most significant."""
     codes = np.zeros(rows[0].size, dtype=dtype)
-    for start in range(0, rows[0].size, _BLOCK):
+    varying = [each for each in zip(rows, low, base, strict=True) if each[2] > 1]
+    for start in range(0, codes.size, _BLOCK):
         block = codes[start : start + _BLOCK]
-        for row, least, size in zip(rows, low, base, strict=True):
-            if size > 1:
-                # Up to the first varying rater all codes are zero, and `size` may not fit yet.
-                if block.any():
-                    block *= dtype.type(size)
-                # The shift cannot overflow: a code is smaller than the product of the bases.
-                digit = row[start : start + _BLOCK].astype(dtype, casting="unsafe")
-                if least:
-                    digit -= np.array(least).astype(dtype)
-                block += digit
+        for number, (row, least, size) in enumerate(varying):
+            if number:  # the first rater's codes are zero, and `size` may not fit yet
+                block *= dtype.type(size)
+            # Nothing can overflow for good: a code is smaller than the product of the bases.
+            block += row[start : start + _BLOCK].astype(dtype, casting="unsafe", copy=False)
+            if least:
+                block -= np.array(least).astype(dtype)
     return codes
 
 
+def _counter(work: int) -> Callable[[NDArray[Any], int], NDArray[np.int64]]:
+    if _TALLY.pays(work):
+        from multirater.compiled.codes import count_codes
+
+        return count_codes
+    return _count
+
+
 def _count(codes: NDArray[Any], n_codes: int) -> NDArray[np.int64]:
-    if codes.dtype == np.uint8 and codes.size >= _BLOCK:
-        # Counting neighbours two at a time halves the work.
-        even = codes.size // 2 * 2
-        pairs = np.bincount(codes[:even].view(np.uint16), minlength=1 << 16).reshape(256, 256)
-        rest = np.bincount(codes[even:], minlength=256)
-        return np.asarray((pairs.sum(0) + pairs.sum(1) + rest)[:n_codes])
-    table = np.zeros(n_codes, dtype=np.int64)
-    step = max(_BLOCK, n_codes)
+    """Count every code, (n_codes,).
+
+    Most of an image looks like its background: eight bytes at a time, what occurs most often is
+    counted by comparison alone. The rest is counted in pairs of bytes where codes are bytes.
+    """
+    per_word = 8 // codes.itemsize
+    table = np.zeros(max(n_codes, 1 << 8), dtype=np.int64)
+    pairs = np.zeros(1 << 16, dtype=np.int64) if codes.itemsize == 1 else None
+    step = max(_BLOCK, n_codes // per_word * per_word)
     for start in range(0, codes.size, step):
-        table += np.bincount(codes[start : start + step], minlength=n_codes)
-    return table
+        block = codes[start : start + step]
+        whole = block.size // per_word * per_word
+        words = block[:whole].view(np.uint64)
+        if len(words) >= _WORTH_COMPARING:
+            background = _most_frequent(words)
+            rest = words[words != background]
+            n_skipped = len(words) - len(rest)
+            table += n_skipped * np.bincount(
+                np.array([background]).view(codes.dtype), minlength=len(table)
+            )
+            words = rest
+            if pairs is not None:
+                pairs += np.bincount(words.view(np.uint16), minlength=1 << 16)
+                words = words[:0]
+        table += np.bincount(words.view(codes.dtype), minlength=len(table))
+        table += np.bincount(block[whole:], minlength=len(table))
+    if pairs is not None:
+        square = pairs.reshape(256, 256)
+        table += square.sum(0) + square.sum(1)
+    return table[:n_codes]
 
 
-def _renumber(codes: NDArray[Any], present: NDArray[np.int64], n_codes: int) -> NDArray[Any]:
-    """Number the codes that occur without gaps; nothing to do when all of them do."""
-    if len(present) == n_codes:
-        return codes
-    position = np.zeros(n_codes, dtype=np.min_scalar_type(max(len(present) - 1, 0)))
-    position[present] = np.arange(len(present))
-    index = np.empty(codes.size, dtype=position.dtype)
-    for start in range(0, codes.size, _BLOCK):
-        index[start : start + _BLOCK] = position[codes[start : start + _BLOCK]]
-    return index
+def _most_frequent(words: NDArray[np.uint64]) -> np.uint64:
+    """The most frequent of a few hundred words out of many."""
+    found, counts = np.unique(words[:: len(words) // 256], return_counts=True)
+    return np.uint64(found[counts.argmax()])
+
+
+def _pays_in_pairs(codes: NDArray[Any], tables: Sequence[NDArray[Any]]) -> bool:
+    """Whether two neighbours are looked up at once: half the look-ups, in larger tables."""
+    fit = all(each.itemsize in _PAIR_OF for each in tables)
+    return codes.itemsize == 1 and codes.size >= _BLOCK and fit
+
+
+def _pair_table(values: NDArray[Any]) -> NDArray[Any]:
+    """Tabulate two values by two codes, as two neighbouring bytes hold them."""
+    n = len(values)
+    table = np.zeros((n, 256, 2), dtype=values.dtype)
+    low, high = (0, 1) if sys.byteorder == "little" else (1, 0)
+    table[:, :n, low] = values[None, :]
+    table[:, :n, high] = values[:, None]
+    return table.reshape(-1).view(_PAIR_OF[values.itemsize])
+
+
+def _look_up(
+    codes: NDArray[Any], tables: Sequence[NDArray[Any]], targets: Sequence[NDArray[Any]]
+) -> None:
+    if codes.size >= _BLOCK and _TALLY.pays(0):
+        from multirater.compiled.codes import look_up
+
+        for table, target in zip(tables, targets, strict=True):
+            look_up(codes, table, target)
+        return
+    for start in range(0, codes.size, _LOOK_UP_BLOCK):
+        here = slice(start, start + _LOOK_UP_BLOCK)
+        # One conversion serves all tables; every code is in range, which spares numpy a copy.
+        numbers = codes[here].astype(np.intp)
+        for table, target in zip(tables, targets, strict=True):
+            np.take(table, numbers, out=target[here], mode="clip")
 
 
 def _by_sorting(

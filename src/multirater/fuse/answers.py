@@ -17,7 +17,7 @@ from scipy import sparse
 
 from multirater.types import MISSING
 
-_BLOCK = 1 << 16
+_BLOCK = 1 << 17
 """Probabilities (rows times classes) worked on at a time: few enough to stay in the cache, and
 memory does not grow with the number of tasks."""
 
@@ -90,16 +90,19 @@ class Answers:
         return Block(slice(start, stop), matrix, matrix.T, columns)
 
     @cached_property
+    def is_plain(self) -> bool:
+        """Whether nobody answered twice, and nothing is known but the answers."""
+        return self.gold is None and self.row_prior is None and bool(np.all(self.matrix.data == 1))
+
+    @cached_property
     def most_answers(self) -> float:
         """Largest number of answers a row has."""
         return float(self.matrix.sum(1).max()) if len(self) else 0.0
 
     def class_frequency(self) -> NDArray[np.float64]:
         """Return the share of each class among all answers, (n_classes,); sums to one."""
-        total = np.zeros(self.n_classes)
-        for block in self.blocks:
-            per_column = block.transposed @ self.weight[block.rows]
-            total += per_column.reshape(self.n_raters, self.n_classes).sum(0)
+        per_column = self.matrix.T @ self.weight
+        total = per_column.reshape(self.n_raters, self.n_classes).sum(0)
         if total.sum() == 0:
             return np.full(self.n_classes, 1 / self.n_classes)
         return np.asarray(total / total.sum())
@@ -136,9 +139,13 @@ def answers_from_codes(
     n_tasks, n_raters, n_classes = shape
     column = rater * np.int32(n_classes)
     column += label
-    matrix = sparse.coo_matrix(
-        (np.ones(len(task)), (task, column)), shape=(n_tasks, n_raters * n_classes)
-    ).tocsr()
+    size = (n_tasks, n_raters * n_classes)
+    if np.all(task[1:] >= task[:-1]):
+        pointer = np.zeros(n_tasks + 1, dtype=np.int32 if len(task) < 1 << 31 else np.int64)
+        np.cumsum(np.bincount(task, minlength=n_tasks), out=pointer[1:])
+        matrix = sparse.csr_matrix((np.ones(len(task)), column, pointer), shape=size, copy=False)
+    else:
+        matrix = sparse.coo_matrix((np.ones(len(task)), (task, column)), shape=size).tocsr()
     counting = _where_known(np.ones(n_tasks), matrix, gold)
     return Answers(matrix, counting, n_raters, n_classes, gold)
 

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from multirater.compiled import is_there
 from multirater.fuse.answers import Answers, Block
 from multirater.types import MISSING
 
@@ -25,6 +26,10 @@ _HARDLY = 1e-30
 
 _DEEPEST = 600.0
 """Exponents up to this may be taken out of logs: exp(-600) and its products with priors exist."""
+
+_WORTH_COMPILING = 1 << 22
+"""Probabilities (answers times classes) per step from which on a dozen steps pay for loading
+compiled loops."""
 
 Array = NDArray[np.float64]
 
@@ -133,6 +138,12 @@ def vote_fractions(answers: Answers, prior: Array) -> Array:
 
 def vote_counts(answers: Answers, prior: Array) -> tuple[Array, Array]:
     """Count as if the soft majority vote were the truth: counts and class mass."""
+    if _is_compiled(answers):
+        from multirater.compiled.answers import vote
+
+        counts, mass = _empty_counts(answers)
+        vote(answers.matrix.indptr, answers.matrix.indices, answers.weight, counts, mass)
+        return _by_rater(answers, counts), mass
 
     def weighted(block: Block) -> Array:
         return _block_fractions(answers, block, prior) * answers.weight[block.rows, None]
@@ -143,6 +154,8 @@ def vote_counts(answers: Answers, prior: Array) -> tuple[Array, Array]:
 def expected_counts(answers: Answers, cm: Array, prior: Array) -> tuple[Array, Array, float]:
     """Expectation step: expected counts, class mass and log-likelihood, block by block."""
     model = _Model.of(answers, cm, prior)
+    if not model.deep and _is_compiled(answers):
+        return _compiled_expectation(answers, model)
     parts: list[float] = []
 
     def weighted(block: Block) -> Array:
@@ -159,6 +172,14 @@ def expected_counts(answers: Answers, cm: Array, prior: Array) -> tuple[Array, A
 def log_likelihood_of(answers: Answers, cm: Array, prior: Array) -> float:
     """Return the log-likelihood of all answers."""
     model = _Model.of(answers, cm, prior)
+    if not model.deep and _is_compiled(answers):
+        from multirater.compiled.answers import total_of
+
+        total = np.empty((1, len(answers)))
+        total_of(
+            answers.matrix.indptr, answers.matrix.indices, model.column, prior[None], total
+        )
+        return _weighted_sum(answers.weight, np.log(total[0]))
     result = 0.0
     for block in answers.blocks:
         _, total, log_factor = model.joint(answers, block)
@@ -179,6 +200,13 @@ def posterior_of(answers: Answers, cm: Array, prior: Array) -> Array:
     """Return the class probabilities of every row, (n_rows, n_classes)."""
     model = _Model.of(answers, cm, prior)
     posterior = np.empty((len(answers), answers.n_classes))
+    if not model.deep and _is_compiled(answers):
+        from multirater.compiled.answers import posterior as write_posterior
+
+        write_posterior(
+            answers.matrix.indptr, answers.matrix.indices, model.column, prior, posterior
+        )
+        return posterior
     for block in answers.blocks:
         joint, total, _ = model.joint(answers, block)
         joint *= model.left_out
@@ -280,19 +308,49 @@ def _accumulate(
     answers: Answers, weighted_posterior: Callable[[Block], Array]
 ) -> tuple[Array, Array]:
     """Sum over rows: counts (n_raters, true, observed) and class mass (n_classes,)."""
-    n_raters, n_classes = answers.n_raters, answers.n_classes
-    counts = np.zeros((n_raters * n_classes, n_classes))
-    mass = np.zeros(n_classes)
+    counts, mass = _empty_counts(answers)
     for block in answers.blocks:
         weighted = weighted_posterior(block)
-        counts += block.transposed @ weighted
-        mass += np.einsum("jt->t", weighted)
-    by_rater = counts.reshape(n_raters, n_classes, n_classes).transpose(0, 2, 1)
-    return np.ascontiguousarray(by_rater), mass
+        here = block.transposed @ weighted
+        counts += here
+        if block.columns is None:
+            mass += np.einsum("jt->t", weighted)
+        else:  # every row was counted once per answer
+            mass += here.sum(0) / block.columns.shape[1]
+    return _by_rater(answers, counts), mass
+
+
+def _empty_counts(answers: Answers) -> tuple[Array, Array]:
+    """Zero counts (n_raters * n_classes, true) and class mass (n_classes,)."""
+    n_classes = answers.n_classes
+    return np.zeros((answers.n_raters * n_classes, n_classes)), np.zeros(n_classes)
+
+
+def _by_rater(answers: Answers, counts: Array) -> Array:
+    """Lay counts (n_raters * n_classes, true) out as (n_raters, true, observed)."""
+    shape = (answers.n_raters, answers.n_classes, answers.n_classes)
+    return np.ascontiguousarray(counts.reshape(shape).transpose(0, 2, 1))
+
+
+def _is_compiled(answers: Answers) -> bool:
+    """Whether a compiled loop goes over the rows; by the answers alone, so that results repeat."""
+    large = answers.matrix.nnz * answers.n_classes >= _WORTH_COMPILING
+    return large and answers.is_plain and is_there()
+
+
+def _compiled_expectation(answers: Answers, model: _Model) -> tuple[Array, Array, float]:
+    from multirater.compiled.answers import expect
+
+    counts, mass = _empty_counts(answers)
+    total = np.empty(len(answers))
+    rows = (answers.matrix.indptr, answers.matrix.indices, answers.weight)
+    expect(*rows, model.column, model.prior, counts, mass, total)
+    log_likelihood = _weighted_sum(answers.weight, np.log(total, out=total))
+    return _by_rater(answers, counts), mass, log_likelihood
 
 
 def _block_fractions(answers: Answers, block: Block, prior: Array) -> Array:
-    votes = np.asarray(block.matrix @ np.tile(np.eye(answers.n_classes), (answers.n_raters, 1)))
+    votes = _block_votes(answers, block)
     total = votes.sum(1, keepdims=True)
     fractions = np.where(total > 0, votes / np.maximum(total, 1), prior)
     if answers.gold is not None:
@@ -300,3 +358,14 @@ def _block_fractions(answers: Answers, block: Block, prior: Array) -> Array:
         known = np.flatnonzero(gold != MISSING)
         fractions[known] = np.eye(answers.n_classes)[gold[known]]
     return fractions
+
+
+def _block_votes(answers: Answers, block: Block) -> Array:
+    """Count the answers of each class, (n, n_classes)."""
+    n_rows, n_classes = block.rows.stop - block.rows.start, answers.n_classes
+    if block.columns is None:
+        return np.asarray(block.matrix @ np.tile(np.eye(n_classes), (answers.n_raters, 1)))
+    place = block.columns % n_classes
+    place += (np.arange(n_rows, dtype=place.dtype) * n_classes)[:, None]
+    votes = np.bincount(place.ravel(), minlength=n_rows * n_classes)
+    return votes.reshape(n_rows, n_classes).astype(float)

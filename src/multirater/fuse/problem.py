@@ -21,9 +21,6 @@ from multirater.types import MISSING, Labels
 LabelInput: TypeAlias = ArrayLike | Labels | pd.DataFrame | Sequence[NDArray[Any]]
 """Labels (n_raters, *space), a sequence of such cases, a long table or a wide table."""
 
-_BLOCK = 1 << 16
-"""Pixels written at a time: few enough to stay in the cache."""
-
 Decoder: TypeAlias = Callable[[NDArray[np.int64], NDArray[np.float64]], tuple[Any, Any]]
 
 
@@ -167,7 +164,7 @@ def _require_shapes(
 def _weighted(parts: list[Patterns], weights: list[Any]) -> list[Patterns]:
     arrays = [np.asarray(each, dtype=float) for each in weights]
     _require_shapes(
-        "weights", [each.shape for each in arrays], [part.index.shape for part in parts]
+        "weights", [each.shape for each in arrays], [part.codes.shape for part in parts]
     )
     if not all(np.all(each >= 0) and np.all(np.isfinite(each)) for each in arrays):
         raise InputError(Fault("weights below zero or not finite", expected="numbers of items"))
@@ -253,17 +250,11 @@ def decode_patterns(
     if position is not None:
         label, probability = label[position], probability[position]
     by_class = np.ascontiguousarray(probability.T.astype(np.float32))
-    by_row = label.astype(np.int16)
-    index = part.index.reshape(-1)
-    maps = np.empty((len(by_class), index.size), dtype=np.float32)
-    labels = np.empty(index.size, dtype=np.int16)
-    for start in range(0, index.size, _BLOCK):
-        here = slice(start, start + _BLOCK)
-        # One conversion serves all maps; every index is in range, which spares numpy a copy.
-        rows = index[here].astype(np.intp)
-        for values, target in zip([*by_class, by_row], [*maps, labels], strict=True):
-            np.take(values, rows, out=target[here], mode="clip")
-    return labels.reshape(part.index.shape), maps.reshape(-1, *part.index.shape)
+    shape = part.codes.shape
+    labels = np.empty(shape, dtype=np.int16)
+    maps = np.empty((len(by_class), *shape), dtype=np.float32)
+    part.spread([label.astype(np.int16), *by_class], [labels, *maps])
+    return labels, maps
 
 
 def _pose_table(table: Table) -> Problem:
