@@ -111,10 +111,17 @@ class Labels:
 
 @dataclass(frozen=True, repr=False)
 class Source(Generic[T]):
-    """A value that is read when asked for; `paths` are the files behind it, if any."""
+    """A value that is read when asked for.
+
+    Attributes:
+        read: reads it.
+        paths: the files behind it, if any.
+        stray: how values in them that stand for no class are read; empty when they are refused.
+    """
 
     read: Callable[[], T]
     paths: tuple[Path, ...] = ()
+    stray: str = ""
 
     def __repr__(self) -> str:
         return f"Source({', '.join(map(str, self.paths)) or 'in memory'})"
@@ -142,11 +149,32 @@ class Drawing:
 
 @dataclass(frozen=True)
 class LabelClass:
-    """A class: its name, its colour `#rrggbb`, and the value that stands for it in label files."""
+    """A class.
+
+    Attributes:
+        name: distinct.
+        colour: `#rrggbb`, or nothing.
+        value: what stands for it in label files, when that is not its index; files are written so.
+        other_values: what is read as this class, too.
+        truth_values: what stands for it in files of the truth, when that is something else.
+    """
 
     name: str
     colour: str = ""
     value: int | None = None
+    other_values: tuple[int, ...] = ()
+    truth_values: tuple[int, ...] = ()
+
+    def without_values(self) -> LabelClass:
+        """Return the class as it is in files that hold class indices."""
+        return LabelClass(self.name, self.colour)
+
+    def in_truth(self) -> LabelClass:
+        """Return the class with the values that stand for it in files of the truth."""
+        if not self.truth_values:
+            return self
+        first, *others = self.truth_values
+        return LabelClass(self.name, self.colour, first, tuple(others))
 
 
 @dataclass(frozen=True)
@@ -156,10 +184,14 @@ class Classes:
     Attributes:
         items: one entry per class; its position is the class index.
         unlabelled: the value that means *not labelled* in files that cannot hold -1.
+        other_unlabelled: what is read as *not labelled*, too.
+        truth_unlabelled: what means so in files of the truth, when that is something else.
     """
 
     items: tuple[LabelClass, ...]
     unlabelled: int | None = None
+    other_unlabelled: tuple[int, ...] = ()
+    truth_unlabelled: tuple[int, ...] = ()
 
     @staticmethod
     def numbered(n_classes: int) -> Classes:
@@ -171,6 +203,34 @@ class Classes:
     def names(self) -> tuple[str, ...]:
         """Class names by index."""
         return tuple(item.name for item in self.items)
+
+    @property
+    def have_values(self) -> bool:
+        """Whether a class is said to have another value in files than its index."""
+        return any(item.value is not None for item in self.items)
+
+    def by_value(self) -> dict[int, int]:
+        """Map what stands in label files to class indices; -1 is *not labelled*.
+
+        Example:
+            >>> Classes((LabelClass("air"), LabelClass("bone", value=255, other_values=(1,)))
+            ...         ).by_value()
+            {-1: -1, 0: 0, 255: 1, 1: 1}
+        """
+        unlabelled = () if self.unlabelled is None else (self.unlabelled, *self.other_unlabelled)
+        found = dict.fromkeys((MISSING, *unlabelled), MISSING)
+        for index, item in enumerate(self.items):
+            own = index if item.value is None else item.value
+            found |= dict.fromkeys((own, *item.other_values), index)
+        return found
+
+    def in_truth(self) -> Classes:
+        """Return the classes with the values that stand for them in files of the truth."""
+        items = tuple(item.in_truth() for item in self.items)
+        if not self.truth_unlabelled:
+            return replace(self, items=items)
+        first, *others = self.truth_unlabelled
+        return Classes(items, first, tuple(others))
 
     def __len__(self) -> int:
         return len(self.items)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -24,6 +24,14 @@ def files(
     ],
     image: Annotated[str, typer.Option(help="Such as '{case}.jpg'.")] = "",
     truth: Annotated[str, typer.Option(help="Such as 'truth/{case}.png'.")] = "",
+    stray: Annotated[
+        Literal["nearest", "missing"] | None,
+        typer.Option(
+            help="Read pixel values that stand for no class as the nearest that does, or as not "
+            "labelled; at most a tenth of a file.",
+            show_default=False,
+        ),
+    ] = None,
     overwrite: Overwrite = False,
 ) -> None:
     """Write a manifest for files that follow a naming pattern; the files stay where they are.
@@ -34,7 +42,10 @@ def files(
     """
     from multirater.io.importers.files import import_files
 
-    print(import_files(folder, output, image=image, label=label, truth=truth, overwrite=overwrite))
+    written = import_files(
+        folder, output, image=image, label=label, truth=truth, stray=stray, overwrite=overwrite
+    )
+    print(written)
 
 
 @app.command("lidc")

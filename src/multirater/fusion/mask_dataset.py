@@ -109,12 +109,13 @@ def _classes_for_files(found: Survey) -> Classes:
     classes = found.classes
     if len(classes) == 2 and any("255 is foreground" in rule for rule in rules):
         background, foreground = classes.items
-        items = (replace(background, value=0), replace(foreground, value=255))
-        classes = Classes(items, classes.unlabelled)
+        # The truth, which stays where it is, may be 0 and 1 though raters' masks are 0 and 255.
+        both = replace(foreground, value=255, other_values=(1,))
+        classes = replace(classes, items=(replace(background, value=0), both))
     if classes.unlabelled is None and any(
         (case.rows == MISSING).all(1).any() for case in found.cases
     ):
-        values = {i if item.value is None else item.value for i, item in enumerate(classes.items)}
+        values = classes.by_value().keys() | classes.in_truth().by_value().keys()
         spare = next(value for value in range(255, -1, -1) if value not in values)
         classes = replace(classes, unlabelled=spare)
     return classes
@@ -214,6 +215,7 @@ def _row(case: Case, record: CaseRecord | None, method: str, target: Path) -> Ro
         truth,
         case.split,
         patient=case.patient,
+        stray="" if case.truth is None else case.truth.stray,
     )
 
 

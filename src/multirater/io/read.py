@@ -6,7 +6,7 @@ is reported at once, together with those of the files, which are read then to fi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -20,6 +20,7 @@ from multirater.io.drawings.reading import read_drawing
 from multirater.io.folders import discover_rows, is_folder_layout
 from multirater.io.formats.images import image_shape, read_image
 from multirater.io.formats.labels import read_label
+from multirater.io.formats.stray import Stray
 from multirater.io.tables import classes as classes_file
 from multirater.io.tables import manifest
 from multirater.io.tables.features import features_beside, read_features, with_features
@@ -242,6 +243,7 @@ def _counted_names(rows: Iterable[Row]) -> Classes:
 
 def _unknown_names(rows: Iterable[Row], classes: Classes) -> list[Fault]:
     known = _index_by_name(classes)
+    of_truth = _index_by_name(classes.in_truth())
     return [
         Fault(
             f"unknown class {name!r}",
@@ -251,17 +253,17 @@ def _unknown_names(rows: Iterable[Row], classes: Classes) -> list[Fault]:
             rater=rater,
         )
         for row in rows
-        for rater, name in ((row.rater, row.label), ("(truth)", row.truth))
-        if name and name not in known
+        for rater, name, among in (
+            (row.rater, row.label, known),
+            ("(truth)", row.truth, of_truth),
+        )
+        if name and name not in among
     ]
 
 
 def _index_by_name(classes: Classes) -> Mapping[str, int]:
     """Classes go by their names; or by their number, where that is no other's name."""
-    numbers = {
-        str(index if item.value is None else item.value): index
-        for index, item in enumerate(classes.items)
-    }
+    numbers = {str(value): index for value, index in classes.by_value().items() if index >= 0}
     return numbers | {name: index for index, name in enumerate(classes.names)}
 
 
@@ -273,20 +275,31 @@ def _case(
     if paths:
         image = Source(partial(read_image, paths if len(paths) > 1 else paths[0]), paths)
     like = partial(image_shape, paths[0]) if paths else None
-    indices = _index_by_name(classes) if kind == "classes" and classes is not None else {}
 
-    def source(cell: str) -> Source[LabelMap]:
-        if kind == "classes":
-            return Source(partial(_class_label, indices[cell]))
-        file = files.path(cell)
-        return Source(partial(read_label, file, classes=classes, like=like), (file,))
+    def source(known: Classes | None) -> Callable[[str, str], Source[LabelMap]]:
+        indices = _index_by_name(known) if kind == "classes" and known is not None else {}
 
-    truth = _said(rows, "truth")
+        def of_cell(cell: str, stray: str) -> Source[LabelMap]:
+            if kind == "classes":
+                return Source(partial(_class_label, indices[cell]))
+            file = files.path(cell)
+            how = cast(Stray | None, stray or None)
+            read = partial(read_label, file, classes=known, like=like, stray=how)
+            return Source(read, (file,), stray)
+
+        return of_cell
+
+    label, truth = source(classes), _said(rows, "truth")
+    of_truth = None if classes is None else classes.in_truth()
     return Case(
         name,
         image,
-        {row.rater: source(row.label) for row in rows if row.label and not row.is_drawing},
-        source(truth) if truth else None,
+        {
+            row.rater: label(row.label, row.stray)
+            for row in rows
+            if row.label and not row.is_drawing
+        },
+        source(of_truth)(truth, _said(rows, "stray")) if truth else None,
         _said(rows, "split"),
         {row.rater: row.simulated for row in rows if row.simulated and not row.is_drawing},
         tuple(

@@ -109,7 +109,7 @@ class _Writer:
         items = None
         if dataset.classes is not None:
             # What is written are class indices, whatever the values were.
-            items = tuple(replace(item, value=None) for item in dataset.classes.items)
+            items = tuple(item.without_values() for item in dataset.classes.items)
         return _Writer(
             folder,
             suffix,

@@ -176,6 +176,7 @@ class _Writer:
             cell_of(case.truth.paths, self.folder) if case.truth and self.names_truth else "",
             case.split,
             patient=case.patient,
+            stray=case.truth.stray if case.truth and self.names_truth else "",
         )
 
     def write_recurrences(self, case: Case, name: str, predictor: Predictor) -> None:
@@ -194,8 +195,10 @@ class _Writer:
 
 def _holds_indices(classes: Classes | None) -> bool:
     """Whether label files hold class indices, and not values that the classes declare."""
-    items = () if classes is None else classes.items
-    return all(item.value in (None, index) for index, item in enumerate(items))
+    items = () if classes is None else classes.in_truth().items
+    return all(
+        item.value in (None, index) and not item.other_values for index, item in enumerate(items)
+    )
 
 
 def _suffix(case: Case, ndim: int) -> str:

@@ -42,6 +42,24 @@ def test_colours_values_and_names_are_optional(path):
     )
 
 
+def test_several_values_and_those_of_the_truth(path):
+    text = (
+        "index,name,value,truth_value\n"
+        "0,background,0,1\n1,vessel,255 1;2,0\n-1,unlabelled,128 129,\n"
+    )
+    classes = read(path, text)
+    vessel = LabelClass("vessel", "", 255, (1, 2), (0,))
+    assert classes == Classes((LabelClass("background", "", 0, (), (1,)), vessel), 128, (129,))
+    assert classes.by_value() == {-1: -1, 128: -1, 129: -1, 0: 0, 255: 1, 1: 1, 2: 1}
+    assert classes.in_truth().by_value() == {-1: -1, 128: -1, 129: -1, 1: 0, 0: 1}
+
+
+def test_the_truth_may_hold_other_values_though_labels_are_indices(path):
+    classes = read(path, "index,name,truth value\n0,a,255\n1,b,0\n")
+    assert not classes.have_values
+    assert classes.in_truth().by_value() == {-1: -1, 255: 0, 0: 1}
+
+
 def test_unlabelled_without_a_value_changes_nothing(path):
     assert read(path, "index,name\n-1,unlabelled\n0,a\n1,b\n").unlabelled is None
 
@@ -65,6 +83,9 @@ def test_unlabelled_without_a_value_changes_nothing(path):
         ("index,value\n0,5\n1,5\n", "value 5 stands for two classes"),
         ("index,value\n0,\n1,0\n", "value 0 stands for two classes"),
         ("index,value\n0,0\n1,255\n-1,255\n", "value 255 stands for two classes"),
+        ("index,value\n0,0 1\n1,1 2\n", "value 1 stands for two classes"),
+        ("index,value,truth_value\n0,0,7\n1,1,7\n", "truth_value 7 stands for two classes"),
+        ("index,value,truth_value\n0,0,x\n1,1,7\n", "truth_value is 'x'"),
         ("index,name\n0,a,extra,cells\n1,b\n", "line 2 has 4 cells"),
         ("", "is empty"),
     ],
@@ -99,8 +120,15 @@ names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).map(str.st
 def test_what_is_written_is_read_again(tmp_path_factory, class_names, unlabelled, coloured):
     path = tmp_path_factory.mktemp("classes") / "classes.csv"
     items = tuple(
-        LabelClass(name, f"#{number:06x}" if coloured else "", 7 - number if coloured else None)
+        LabelClass(
+            name,
+            f"#{number:06x}" if coloured else "",
+            7 - number if coloured else None,
+            (20 + number, 30 + number) if coloured else (),
+            (40 + number,) if coloured or number == 1 else (),
+        )
         for number, name in enumerate(class_names)
     )
-    write_classes(Classes(items, unlabelled), path)
-    assert read_classes(path) == Classes(items, unlabelled)
+    classes = Classes(items, unlabelled, (99,) if unlabelled else (), (98,) if coloured else ())
+    write_classes(classes, path)
+    assert read_classes(path) == classes

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
 from multirater.io.formats.ground import holds, without_opacity
+from multirater.io.formats.stray import OFFER, Stray, place_of, require_few, settled
 from multirater.types import MISSING, Classes
 
 INDICES = "class indices"
@@ -37,6 +38,7 @@ def decode_labels(
     is_picture: bool = True,
     may_be_transparent: bool = False,
     unlabelled: int | None = None,
+    stray: Stray | None = None,
 ) -> tuple[NDArray[np.int16], str]:
     """Turn file values (channels, *space) into class indices (*space) and name the rule.
 
@@ -49,6 +51,8 @@ def decode_labels(
         may_be_transparent: whether transparent pixels of pictures are *not labelled*.
         unlabelled: the value that means *not labelled* in this file, in place of what the classes
             say; of several channels, the value of all, or a colour as 0xrrggbb.
+        stray: how values and colours that stand for no class are read; they are refused when not
+            given.
 
     Example:
         >>> decode_labels(np.array([[[0, 255]]], dtype=np.uint8), None)
@@ -58,7 +62,7 @@ def decode_labels(
     if is_picture:
         array, is_transparent = without_opacity(array, may_be_transparent=may_be_transparent)
     if unlabelled is None:
-        indices, rule = _decode(array, classes, is_picture)
+        indices, rule = _decode(array, classes, is_picture, stray)
     else:
         indices, rule = _decode_stated(array, classes, is_picture, unlabelled)
     return indices, f"{rule}, transparent is unlabelled" if is_transparent else rule
@@ -70,7 +74,7 @@ def _decode_stated(
     """Decode a file whose value for unlabelled pixels is stated: that of the classes is void."""
     blank = holds(array, stated)
     declared = None if classes is None else classes.unlabelled
-    bare = None if classes is None else replace(classes, unlabelled=None)
+    bare = None if classes is None else replace(classes, unlabelled=None, other_unlabelled=())
     try:
         values = np.where(blank, MISSING, array.astype(np.int64))
         indices, rule = _decode(values, bare, is_picture)
@@ -93,16 +97,16 @@ def _decode_stated(
 
 
 def _decode(
-    array: NDArray[Any], classes: Classes | None, is_picture: bool
+    array: NDArray[Any], classes: Classes | None, is_picture: bool, stray: Stray | None = None
 ) -> tuple[NDArray[np.int16], str]:
     if classes is not None and len(array) == 3 and all(item.colour for item in classes.items):
-        indices = _decode_colours(array, classes)
+        indices = _decode_colours(array, classes, stray)
         if indices is not None:
             return indices, COLOURS
     if len(array) == 3 and (array == array[:1]).all() and (is_picture or array.any()):
         array = array[:1]  # grey stored as colour
     if len(array) == 1:
-        return _decode_values(array[0], classes)
+        return _decode_values(array[0], classes, stray)
     return _decode_channels(array, classes)
 
 
@@ -130,17 +134,22 @@ def _whole_numbers(values: NDArray[Any]) -> NDArray[Any]:
     return values.astype(np.int64)
 
 
-def _decode_values(values: NDArray[Any], classes: Classes | None) -> tuple[NDArray[np.int16], str]:
+def _decode_values(
+    values: NDArray[Any], classes: Classes | None, stray: Stray | None = None
+) -> tuple[NDArray[np.int16], str]:
     present = {int(value) for value in distinct(values)}
-    if classes is not None and any(item.value is not None for item in classes.items):
-        return _map_values(values, _declared_index(present, classes)), DECLARED
+    if stray is not None and present - {MISSING} - (known := _known_values(values, classes)):
+        indices, rule = _decode_values(settled(values, known, stray), classes)
+        return indices, f"{rule}, strays are {stray}"
+    if classes is not None and classes.have_values:
+        return _map_values(values, _declared_index(values, present, classes)), DECLARED
     to_index = {value: value for value in present}
     rule = INDICES
-    unlabelled = None if classes is None else classes.unlabelled
+    blank = {} if classes is None else {v: i for v, i in classes.by_value().items() if i == MISSING}
     full = max(present, default=0)
-    if unlabelled is not None and unlabelled in to_index:
-        to_index[unlabelled] = MISSING
-        rule = f"{INDICES}, {unlabelled} is unlabelled"
+    if unlabelled := sorted((blank.keys() & present) - {MISSING}):
+        to_index |= dict.fromkeys(unlabelled, MISSING)
+        rule = f"{INDICES}, {_listed(unlabelled)} is unlabelled"
     elif (
         full in _FULL_SCALE
         and present <= {MISSING, 0, full}
@@ -148,11 +157,27 @@ def _decode_values(values: NDArray[Any], classes: Classes | None) -> tuple[NDArr
     ):
         to_index[full] = 1
         rule = FOREGROUND.format(full)
-    _require_known(to_index, classes)
+    _require_known(values, to_index, classes)
     return _map_values(values, to_index), rule
 
 
-def _require_known(to_index: dict[int, int], classes: Classes | None) -> None:
+def _known_values(values: NDArray[Any], classes: Classes | None) -> set[int]:
+    """Return the values that stand for something, which files that tell nothing leave open.
+
+    They are class indices or a mask of 0 and full scale, whichever makes fewer pixels strays.
+    """
+    if classes is not None and (classes.have_values or len(classes) > 2):
+        return set(classes.by_value())
+    highest = HIGHEST_UNDECLARED if classes is None else len(classes) - 1
+    indices = set(range(highest + 1))
+    full = next((full for full in _FULL_SCALE if values.max(initial=0) <= full), 0)
+    candidates = [{0, full}, indices] if full else [indices]
+    blank = set() if classes is None else {v for v, i in classes.by_value().items() if i == MISSING}
+    strays = [int((~np.isin(values, [*each, MISSING, *blank])).sum()) for each in candidates]
+    return candidates[int(np.argmin(strays))] | blank
+
+
+def _require_known(values: NDArray[Any], to_index: dict[int, int], classes: Classes | None) -> None:
     highest = HIGHEST_UNDECLARED if classes is None else len(classes) - 1
     unknown = sorted(v for v, index in to_index.items() if not MISSING <= index <= highest)
     if not unknown:
@@ -165,12 +190,17 @@ def _require_known(to_index: dict[int, int], classes: Classes | None) -> None:
     elif strays:
         full = max(to_index)
         expected += f"; 0 and {full} alone would be a mask of two classes"
-        fix = f"mend the pixels of value {_listed(strays)}, or declare all values in classes.csv"
+        fix = (
+            f"mend the pixels of value {_listed(strays)}, or declare all values in classes.csv, or "
+            f"{OFFER}"
+        )
     else:
-        fix = "mend the label, or declare the class (or its value) in classes.csv"
+        fix = f"mend the label, or declare the class (or its value) in classes.csv, or {OFFER}"
+    place = place_of(np.isin(values, strays or unknown))
     raise InputError(
         Fault(
-            f"unknown class index {_listed(unknown)} among the values {_listed(sorted(to_index))}",
+            f"unknown class index {_listed(unknown)} among the values "
+            f"{_listed(sorted(to_index))}: {place}",
             expected=expected,
             fix=fix,
         )
@@ -185,26 +215,24 @@ def _strays(to_index: dict[int, int]) -> list[int]:
     return sorted(to_index.keys() - {MISSING, 0, full})
 
 
-def _declared_index(present: set[int], classes: Classes) -> dict[int, int]:
-    declared = {MISSING: MISSING} | {
-        index if item.value is None else item.value: index
-        for index, item in enumerate(classes.items)
-    }
-    if classes.unlabelled is not None:
-        declared[classes.unlabelled] = MISSING
+def _declared_index(values: NDArray[Any], present: set[int], classes: Classes) -> dict[int, int]:
+    declared = classes.by_value()
     unknown = sorted(present - set(declared))
     if unknown:
         raise InputError(
             Fault(
-                f"label value {_listed(unknown)} is not declared",
+                f"label value {_listed(unknown)} is not declared: "
+                f"{place_of(np.isin(values, unknown))}",
                 expected=f"one of {', '.join(map(str, sorted(declared)))}, from classes.csv",
-                fix="mend the label, or declare the value in classes.csv",
+                fix=f"mend the label, or declare the value in classes.csv, or {OFFER}",
             )
         )
     return {value: declared[value] for value in present}
 
 
-def _decode_colours(array: NDArray[Any], classes: Classes) -> NDArray[np.int16] | None:
+def _decode_colours(
+    array: NDArray[Any], classes: Classes, stray: Stray | None
+) -> NDArray[np.int16] | None:
     """Look up the colours; None if they are no colours but copies of grey, or channels of 0/1."""
     labelled = ~holds(array, MISSING)
     painted = array[:, labelled]
@@ -216,21 +244,42 @@ def _decode_colours(array: NDArray[Any], classes: Classes) -> NDArray[np.int16] 
     declared = {int(item.colour.lstrip("#"), 16): index for index, item in enumerate(classes.items)}
     present = [int(value) for value in distinct(packed)]
     unknown = [value for value in present if value not in declared]
+
+    def indices(classes: dict[int, int]) -> NDArray[np.int16]:
+        found: NDArray[np.int16] = np.full(labelled.shape, MISSING, dtype=np.int16)
+        found[labelled] = _map_values(packed, {value: classes[value] for value in present})
+        return found
+
     if not unknown:
-        indices: NDArray[np.int16] = np.full(labelled.shape, MISSING, dtype=np.int16)
-        indices[labelled] = _map_values(packed, {value: declared[value] for value in present})
-        return indices
+        return indices(declared)
     is_grey = all(value >> 16 == value >> 8 & 255 == value & 255 for value in present)
     if is_grey or high <= 1:
         return None
+    is_stray = np.zeros(labelled.shape, dtype=bool)
+    is_stray[labelled] = np.isin(packed, unknown)
+    if stray is not None:
+        require_few(is_stray)
+        closest = {value: _closest_colour(value, declared) for value in unknown}
+        return indices(
+            declared | (closest if stray == "nearest" else dict.fromkeys(unknown, MISSING))
+        )
     raise InputError(
         Fault(
-            f"colour #{unknown[0]:06x} stands for no class",
+            f"colour #{unknown[0]:06x} stands for no class: {place_of(is_stray)}",
             expected=f"one of {', '.join(item.colour for item in classes.items)}",
-            fix="mend the label, or declare the colour in classes.csv; if the channels stand for "
-            "classes, leave the colours in classes.csv empty",
+            fix=f"mend the label, or declare the colour in classes.csv, or {OFFER}; if the "
+            "channels stand for classes, leave the colours in classes.csv empty",
         )
     )
+
+
+def _closest_colour(value: int, declared: dict[int, int]) -> int:
+    """Return the class of the colour that is closest in red, green and blue."""
+
+    def distance(colour: int) -> int:
+        return sum(((value >> by & 255) - (colour >> by & 255)) ** 2 for by in (16, 8, 0))
+
+    return declared[min(declared, key=distance)]
 
 
 def _decode_channels(array: NDArray[Any], classes: Classes | None) -> tuple[NDArray[np.int16], str]:

@@ -15,6 +15,7 @@ from multirater.errors import InputError
 from multirater.io.formats.grid import fit_image, is_default
 from multirater.io.formats.images import read_label_array, suffix_of, write_image
 from multirater.io.formats.label_values import decode_labels, encode_labels
+from multirater.io.formats.stray import Stray
 from multirater.io.formats.suffixes import PICTURES_IN, is_dicom_file
 from multirater.types import Classes, Geometry, Image, LabelMap
 
@@ -37,6 +38,7 @@ def read_label(
     like: Callable[[], Grid] | None = None,
     unlabelled: int | None = None,
     may_be_transparent: bool = False,
+    stray: Stray | None = None,
 ) -> LabelMap:
     """Read a label file as class indices (*space), -1 where not labelled.
 
@@ -50,6 +52,7 @@ def read_label(
         unlabelled: the value that means *not labelled* in this file; what the classes declare when
             not given.
         may_be_transparent: whether transparent pixels of pictures are *not labelled*.
+        stray: how values that stand for no class are read; they are refused when not given.
 
     Example:
         >>> import tempfile, numpy as np
@@ -68,6 +71,7 @@ def read_label(
             is_picture=is_picture,
             may_be_transparent=may_be_transparent,
             unlabelled=unlabelled,
+            stray=stray,
         )
     except InputError as error:
         faults = error.faults

@@ -6,11 +6,12 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeAlias
 
 from multirater.errors import Fault, InputError
+from multirater.io.formats.stray import Stray
 from multirater.io.formats.suffixes import READABLE, is_dicom_file, suffix_of
 from multirater.io.importers.patterns import BY_CHOICE, Pattern
 from multirater.io.tables.manifest import FILE_NAME, IMAGE_SEPARATOR, Row, write_rows
@@ -33,6 +34,7 @@ def import_files(
     label: str | Sequence[str],
     image: str = "",
     truth: str = "",
+    stray: Stray | None = None,
     overwrite: bool = False,
 ) -> Path:
     """Write a manifest that points to files where they are.
@@ -49,6 +51,8 @@ def import_files(
         image: pattern of images with `{case}`; several files of a case become channels. One without
             `{case}` names a single image, and then no pattern has it.
         truth: pattern of true labels with `{case}`.
+        stray: how values of label files that stand for no class are read, whenever the data set is:
+            as the `nearest` value that does, or as `missing`; they are refused when not given.
         overwrite: replace a manifest.
 
     All patterns may have `{split}` and `{patient}`, which go into the manifest; `**` spans folders.
@@ -82,7 +86,7 @@ def import_files(
     target = Path(output)
     target = target if target.suffix.lower() == ".csv" else target / FILE_NAME
     to_root = Path(os.path.relpath(root.resolve(), target.resolve().parent))
-    rows = _rows(found, to_root)
+    rows = [replace(row, stray=stray or "") for row in _rows(found, to_root)]
     write_rows(rows, target, overwrite=overwrite)
     _tell(rows, found)
     return target

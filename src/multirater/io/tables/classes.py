@@ -1,14 +1,16 @@
 """Class names, colours and file values, kept in `classes.csv` beside the manifest.
 
-Columns: `index` (0, 1, ...; -1 for *unlabelled*), `name`, optional `colour` (`#rrggbb`) and
-optional `value` (what stands for the class in label files, when that is not its index).
+Columns: `index` (0, 1, ...; -1 for *unlabelled*), `name`, optional `colour` (`#rrggbb`), optional
+`value` (what stands for the class in label files, when that is not its index; several by spaces, of
+which the first is written), and optional `truth_value` (the same for files of the truth, when those
+hold other values).
 """
 
 from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from multirater.errors import Fault, InputError
@@ -18,7 +20,8 @@ from multirater.io.tables.spreadsheet import shown
 from multirater.types import MISSING, Classes, LabelClass
 
 FILE_NAME = "classes.csv"
-_EXPECTED = "columns index, name[, colour][, value]"
+_EXPECTED = "columns index, name[, colour][, value][, truth_value]"
+_ALIASES = {"color": "colour", "truth value": "truth_value"}
 
 
 def read_classes(path: Path) -> Classes:
@@ -28,7 +31,7 @@ def read_classes(path: Path) -> Classes:
         InputError: with everything that is wrong in it.
     """
     faults: list[Fault] = []
-    header, lines = read_table(path, faults, expected=_EXPECTED, aliases={"color": "colour"})
+    header, lines = read_table(path, faults, expected=_EXPECTED, aliases=_ALIASES)
     if "index" not in header:
         raise InputError(
             Fault(
@@ -39,38 +42,57 @@ def read_classes(path: Path) -> Classes:
             )
         )
     rows = [dict(zip(header, line, strict=True)) for line in lines]
-    numbers = {
-        column: [_whole_number(row.get(column, ""), column, faults) for row in rows]
-        for column in ("index", "value")
-    }
-    colours = [_colour(row.get("colour", ""), faults) for row in rows]
-    indices = numbers["index"]
+    indices = [_index(row["index"], faults) for row in rows]
+    items = [_item(index, row, faults) for index, row in zip(indices, rows, strict=True)]
     faults += _index_faults(indices) if not faults else []
-    by_index = dict(zip(indices, zip(rows, colours, numbers["value"], strict=True), strict=True))
-    items = [
-        LabelClass(row.get("name") or f"class {index}", colour, value)
-        for index, (row, colour, value) in sorted(by_index.items(), key=lambda each: each[0] or 0)
-        if index != MISSING
-    ]
-    unlabelled = by_index[MISSING][2] if MISSING in by_index else None
-    faults += _ambiguities(items, unlabelled)
+    by_index = dict(zip(indices, items, strict=True))
+    blank = by_index.pop(MISSING, LabelClass("unlabelled"))
+    in_order = sorted(by_index, key=lambda index: index or 0)
+    classes = Classes(
+        tuple(by_index[index] for index in in_order),
+        blank.value,
+        blank.other_values,
+        blank.truth_values,
+    )
+    faults += _ambiguities(classes)
     if faults:
         raise InputError([fault.at(file=path) for fault in faults])
-    return Classes(tuple(items), unlabelled)
+    return classes
 
 
-def _whole_number(cell: str, column: str, faults: list[Fault]) -> int | None:
+def _item(index: int | None, row: Mapping[str, str], faults: list[Fault]) -> LabelClass:
+    """Return the class of a row; that of index -1 holds the values of unlabelled pixels."""
+    first, *others = _values(row, "value", faults) or (None,)
+    return LabelClass(
+        row.get("name") or f"class {index}",
+        _colour(row.get("colour", ""), faults),
+        first,
+        tuple(value for value in others if value is not None),
+        _values(row, "truth_value", faults),
+    )
+
+
+def _index(cell: str, faults: list[Fault]) -> int | None:
     try:
-        return int(cell) if cell or column == "index" else None
+        return int(cell)
+    except ValueError:
+        faults.append(Fault(f"index is {cell!r}", expected="a whole number", fix="correct it"))
+        return None
+
+
+def _values(row: Mapping[str, str], column: str, faults: list[Fault]) -> tuple[int, ...]:
+    cell = row.get(column, "")
+    try:
+        return tuple(dict.fromkeys(int(part) for part in re.split(r"[\s;,|]+", cell) if part))
     except ValueError:
         faults.append(
             Fault(
                 f"{column} is {cell!r}",
-                expected="a whole number",
-                fix="correct it" if column == "index" else "correct it, or leave the cell empty",
+                expected="a whole number, or several by spaces",
+                fix="correct it, or leave the cell empty",
             )
         )
-        return None
+        return ()
 
 
 def _colour(cell: str, faults: list[Fault]) -> str:
@@ -97,17 +119,16 @@ def _index_faults(indices: Sequence[int | None]) -> list[Fault]:
     ]
 
 
-def _ambiguities(items: Sequence[LabelClass], unlabelled: int | None) -> list[Fault]:
+def _ambiguities(classes: Classes) -> list[Fault]:
     """List names, colours and file values that stand for two classes."""
-    # A class without a value of its own is stored as its index.
-    values: list[int | None] = [
-        index if item.value is None else item.value for index, item in enumerate(items)
-    ]
     columns: dict[str, list[object]] = {
-        "name": [item.name for item in items],
-        "colour": [item.colour for item in items if item.colour],
-        "value": [*values, *([] if unlabelled is None else [unlabelled])],
+        "name": list(classes.names),
+        "colour": [item.colour for item in classes.items if item.colour],
+        "value": _in_files(classes),
+        "truth_value": _in_files(classes.in_truth()),
     }
+    if columns["truth_value"] == columns["value"]:
+        del columns["truth_value"]
     return [
         Fault(
             f"{column} {twice} stands for two classes",
@@ -119,19 +140,36 @@ def _ambiguities(items: Sequence[LabelClass], unlabelled: int | None) -> list[Fa
     ]
 
 
+def _in_files(classes: Classes) -> list[object]:
+    """List every value that stands for something; a class without one is stored as its index."""
+    found: list[object] = []
+    for index, item in enumerate(classes.items):
+        found += [index if item.value is None else item.value, *item.other_values]
+    if classes.unlabelled is not None:
+        found += [classes.unlabelled, *classes.other_unlabelled]
+    return found
+
+
 def write_classes(classes: Classes, path: Path, *, overwrite: bool = False) -> None:
     """Write a classes file."""
+    has_truth = bool(classes.truth_unlabelled) or any(item.truth_values for item in classes.items)
+    blank = LabelClass(
+        "unlabelled", "", classes.unlabelled, classes.other_unlabelled, classes.truth_unlabelled
+    )
+    rows = list(enumerate(classes.items))
+    if blank.value is not None or blank.truth_values:
+        rows.append((MISSING, blank))
     with (
         replacing(path, overwrite=overwrite) as temporary,
         temporary.open("w", newline="", encoding="utf-8") as stream,
     ):
         writer = csv.writer(stream)
-        writer.writerow(["index", "name", "colour", "value"])
-        for index, item in enumerate(classes.items):
-            writer.writerow([index, shown(item.name), item.colour, _or_empty(item.value)])
-        if classes.unlabelled is not None:
-            writer.writerow([MISSING, "unlabelled", "", classes.unlabelled])
+        writer.writerow(["index", "name", "colour", "value", *["truth_value"] * has_truth])
+        for index, item in rows:
+            own = () if item.value is None else (item.value, *item.other_values)
+            cells = [_cell(own), *[_cell(item.truth_values)] * has_truth]
+            writer.writerow([index, shown(item.name), item.colour, *cells])
 
 
-def _or_empty(value: int | None) -> str:
-    return "" if value is None else str(value)
+def _cell(values: Sequence[int]) -> str:
+    return " ".join(map(str, values))

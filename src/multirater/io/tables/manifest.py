@@ -3,11 +3,12 @@
 Columns: `case`, `image`, `rater`, `label`, and optionally `truth`, `split` and `patient` (or
 `group`: cases that belong together). Paths are relative to the table. `kind`, optional, tells masks
 from coarse drawings (`positive`, `negative`); a rater may give one case a mask and a drawing of
-each kind. `undrawn` is the value of a drawing's file that means *nothing drawn here*. Several image
-files of a case (modalities) are separated by `;`. For data sets of class labels, `label` and
-`truth` hold a class name instead of a path; tables of answers may name their columns `task`,
-`worker` and `answer`. A case without label is unlabelled. `simulated`, also
-optional, holds what a simulator drew to make the label, as JSON.
+each kind. `undrawn` is the value of a drawing's file that means *nothing drawn here*; `stray` says
+how values that stand for no class are read (`nearest`, `missing`). Several image files of a case
+(modalities) are separated by `;`. For data sets of class labels, `label` and `truth` hold a class
+name instead of a path; tables of answers may name their columns `task`, `worker` and `answer`. A
+case without label is unlabelled. `simulated`, also optional, holds what a simulator drew to make
+the label, as JSON.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ DRAWING_KINDS: tuple[DrawingKind, ...] = get_args(DrawingKind)
 KINDS = (MASK, *DRAWING_KINDS)
 """What a label may be; an empty cell means a mask."""
 
-_ONLY_WHERE_USED = ("simulated", "kind", "undrawn", _PATIENT)
+_ONLY_WHERE_USED = ("simulated", "kind", "undrawn", _PATIENT, "stray")
 """Columns that are left out of a table in which they would be empty."""
 
 
@@ -55,6 +56,7 @@ class Row:
     kind: str = ""
     undrawn: str = ""
     patient: str = ""
+    stray: str = ""
 
     @property
     def is_drawing(self) -> bool:
@@ -174,5 +176,5 @@ def _column_fix(unknown: Sequence[str], missing: Sequence[str], misspelt: dict[s
 def _expected() -> str:
     return (
         "a first line with the columns case, image, rater, label[, truth][, split][, patient]"
-        "[, kind][, undrawn]"
+        "[, kind][, undrawn][, stray]"
     )

@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 
 from multirater.errors import Fault
 from multirater.io.formats.images import READABLE, suffix_of
+from multirater.io.formats.stray import STRAYS
 from multirater.io.tables.manifest import IMAGE_SEPARATOR, KINDS, MASK, Row
 
 LabelKind: TypeAlias = Literal["masks", "classes"]
@@ -133,7 +134,14 @@ def _cell_faults(row: Row) -> list[Fault]:
                 rater=row.rater,
             )
         )
-    return faults + _undrawn_faults(row)
+    return [*faults, *_undrawn_faults(row), *_stray_faults(row)]
+
+
+def _stray_faults(row: Row) -> list[Fault]:
+    if row.stray in ("", *STRAYS):
+        return []
+    expected = f"{' or '.join(STRAYS)}; empty where values that stand for no class are refused"
+    return [Fault(f"stray {row.stray!r}", expected=expected, case=row.case, rater=row.rater)]
 
 
 def _undrawn_faults(row: Row) -> list[Fault]:
