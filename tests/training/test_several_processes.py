@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import textwrap
 from dataclasses import replace
 
 import numpy as np
@@ -12,46 +11,63 @@ import pandas as pd
 import pytest
 
 from multirater.io import write_dataset
+from multirater.training import TrainConfig, train
+
+RUNS = [
+    ("masks", "cm"),
+    ("masks", "coarse"),
+    ("masks", "prism"),
+    ("classes", "cm"),
+    ("classes", "agg-net"),
+]
+
+SCRIPT = """
+import json
+from multirater.io import read_dataset
+from multirater.training import TrainConfig, train
+
+for kind, method, settings in json.load(open("runs.json")):
+    train(read_dataset(kind), f"{kind}-{method}", TrainConfig(devices=2, **settings))
+"""
 
 
-@pytest.mark.parametrize(
-    ("kind", "method"),
-    [
-        ("masks", "cm"),
-        ("masks", "coarse"),
-        ("masks", "prism"),
-        ("classes", "cm"),
-        ("classes", "agg-net"),
-    ],
-)
-def test_two_processes_take_the_same_steps_as_one(studies, tmp_path, kind, method):
-    data = one_label_each(studies[kind]) if kind == "classes" else studies[kind]
-    write_dataset(data, tmp_path / "data")
-    script = textwrap.dedent(
-        """
-        import json, sys
-        from multirater.io import read_dataset
-        from multirater.training import TrainConfig, train
-        settings = dict(n_features=4, epochs=2, batch_size=4, accelerator="cpu")
-        settings |= json.loads(sys.argv[4])
-        config = TrainConfig(devices=int(sys.argv[3]), **settings)
-        train(read_dataset(sys.argv[1]), sys.argv[2], config)
-        """
+def settings_of(kind, method):
+    found = {"method": method, "channels": (4, 8), "n_features": 4, "epochs": 2, "batch_size": 4}
+    more = {"backbone_options": {"channels": (4, 4)}} if kind == "classes" else {}
+    return {**found, **more, "accelerator": "cpu"}
+
+
+@pytest.fixture(scope="module")
+def prepared(studies):
+    return {"masks": studies["masks"], "classes": one_label_each(studies["classes"])}
+
+
+@pytest.fixture(scope="module")
+def on_two(prepared, tmp_path_factory):
+    """Folder of all runs on two devices, by a script as users would write it."""
+    folder = tmp_path_factory.mktemp("on-two")
+    for kind, data in prepared.items():
+        write_dataset(data, folder / kind)
+    runs = [(kind, method, settings_of(kind, method)) for kind, method in RUNS]
+    (folder / "runs.json").write_text(json.dumps(runs))
+    (folder / "go.py").write_text(SCRIPT)
+    done = subprocess.run(
+        [sys.executable, "go.py"],
+        cwd=folder,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
     )
-    (tmp_path / "go.py").write_text(script)
-    curves = []
-    for devices in (1, 2):
-        target = tmp_path / f"on-{devices}"
-        more = {"method": method, "channels": [4, 8]}
-        if kind == "classes":
-            more["backbone_options"] = {"channels": [4, 4]}
-        command = [sys.executable, "go.py", "data", target, str(devices), json.dumps(more)]
-        environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-        done = subprocess.run(
-            command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stderr[-2000:]
-        curves.append(pd.read_csv(target / "curves.csv"))
+    assert done.returncode == 0, done.stderr[-2000:]
+    return folder
+
+
+@pytest.mark.parametrize(("kind", "method"), RUNS)
+def test_two_processes_take_the_same_steps_as_one(prepared, on_two, tmp_path, kind, method):
+    train(prepared[kind], tmp_path / "on-one", TrainConfig(**settings_of(kind, method)))
+    folders = tmp_path / "on-one", on_two / f"{kind}-{method}"
+    curves = [pd.read_csv(folder / "curves.csv") for folder in folders]
     for name in ("train_nll", "val_nll", "train_trace"):
         one, two = (curve[name].dropna().to_numpy() for curve in curves)
         assert np.allclose(one, two, rtol=1e-4), name
