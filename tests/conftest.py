@@ -9,8 +9,11 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np
 import pytest
 from hypothesis import settings
+from typer.testing import CliRunner
 
+from multirater.cli.app import app
 from multirater.io import write_dataset
+from multirater.progress import show_progress
 from multirater.samples import digits_dataset
 from multirater.simulate import simulate_dataset
 
@@ -40,3 +43,18 @@ def digits_folder(tmp_path_factory) -> Path:
 @pytest.fixture
 def rng() -> np.random.Generator:
     return np.random.default_rng(0)
+
+
+@pytest.fixture
+def run():
+    """Run `multirater` with words in this process; return exit code, output and errors."""
+
+    def call(*words):
+        try:
+            found = CliRunner().invoke(app, [str(word) for word in words])
+        finally:
+            show_progress(False)
+        assert found.exception is None or isinstance(found.exception, SystemExit)
+        return found.exit_code, found.stdout, found.stderr
+
+    return call

@@ -1,4 +1,4 @@
-"""The command line as a user meets it: one process per call."""
+"""The command line as a user meets it."""
 
 import json
 import subprocess
@@ -11,13 +11,10 @@ import pytest
 from multirater.io import dataset_from_arrays, read_dataset, write_dataset
 
 
-def run(*words, cwd=None):
-    """Run `multirater` with words and return status, output and errors."""
-    command = [sys.executable, "-m", "multirater", *map(str, words)]
-    done = subprocess.run(
-        command, capture_output=True, text=True, cwd=cwd, timeout=120, check=False
-    )
-    assert "Traceback" not in done.stderr or "--debug" in words
+def in_process(*words):
+    """Run `multirater` in a process of its own and return status, output and errors."""
+    words = [sys.executable, "-m", "multirater", *map(str, words)]
+    done = subprocess.run(words, capture_output=True, encoding="utf-8", timeout=120, check=False)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -55,10 +52,10 @@ def test_help_names_every_verb_without_loading_numpy_or_torch():
 def test_version():
     import multirater
 
-    assert run("--version")[1].strip() == f"multirater {multirater.__version__}"
+    assert in_process("--version")[1].strip() == f"multirater {multirater.__version__}"
 
 
-def test_info_as_text_and_json(digits_folder):
+def test_info_as_text_and_json(run, digits_folder):
     status, text, _ = run("info", digits_folder, "-q")
     assert status == 0
     assert "background, digit" in text
@@ -68,7 +65,7 @@ def test_info_as_text_and_json(digits_folder):
     assert [rater["rater"] for rater in content["raters"]][:2] == ["good", "over"]
 
 
-def test_info_says_what_is_odd_with_cases_and_what_to_do(tmp_path):
+def test_info_says_what_is_odd_with_cases_and_what_to_do(run, tmp_path):
     drawn = np.ones((4, 2, 12, 12), dtype=int)
     drawn[:, :, 3:8, 4:9] = 0
     drawn[:, 1, 8, 4] = 0
@@ -86,7 +83,7 @@ def test_info_says_what_is_odd_with_cases_and_what_to_do(tmp_path):
     assert "problem: masks look reversed" in errors
 
 
-def test_agreement_as_table_csv_and_json(digits_folder):
+def test_agreement_as_table_csv_and_json(run, digits_folder):
     assert "Krippendorff" in run("agreement", digits_folder, "-q")[1]
     _, output, _ = run("agreement", digits_folder, "--csv", "-q", "--resamples", "20")
     assert output.startswith("measure,class,value,low,high")
@@ -95,7 +92,7 @@ def test_agreement_as_table_csv_and_json(digits_folder):
 
 
 def test_simulate_fuse_and_read_again(digits_folder, tmp_path):
-    status, _, errors = run(
+    status, _, errors = in_process(
         "simulate", digits_folder, "-o", tmp_path / "sim", "--raters", "good,over:0.5,over:2",
         "--supply", "one", "--seed", "3",
     )  # fmt: skip
@@ -105,13 +102,15 @@ def test_simulate_fuse_and_read_again(digits_folder, tmp_path):
     assert all(len(case.labels) == 1 for case in simulated)
     manifest = pd.read_csv(tmp_path / "sim/manifest.csv")
     assert json.loads(manifest["simulated"][0])["kind"] in ("good", "over")
-    status, output, _ = run("fuse", digits_folder, "-o", tmp_path / "fused", "--method", "mean")
+    status, output, _ = in_process(
+        "fuse", digits_folder, "-o", tmp_path / "fused", "--method", "mean"
+    )
     assert status == 0
     assert "good" in output
     assert read_dataset(tmp_path / "fused").raters == ("mean",)
 
 
-def test_fuse_prints_json_for_machines(digits_folder, tmp_path):
+def test_fuse_prints_json_for_machines(run, digits_folder, tmp_path):
     _, output, _ = run("fuse", digits_folder, "-o", tmp_path / "out", "--json", "-q", "--pooled")
     content = json.loads(output)
     assert content["raters"][0]["rater"] == "good"
@@ -119,7 +118,7 @@ def test_fuse_prints_json_for_machines(digits_folder, tmp_path):
     assert content["method"] == "weighted-vote"
 
 
-def test_fuse_says_which_method_it_chose_and_sorts_raters_by_quality(digits_folder, tmp_path):
+def test_fuse_says_which_method_it_chose_and_sorts_raters_by_quality(run, digits_folder, tmp_path):
     status, output, errors = run("fuse", digits_folder, "-o", tmp_path / "out")
     assert status == 0
     assert "method weighted-vote: 5 raters" in errors
@@ -128,7 +127,7 @@ def test_fuse_says_which_method_it_chose_and_sorts_raters_by_quality(digits_fold
     assert places == sorted(places)
 
 
-def test_convert_a_file_and_a_data_set(digits_folder, tmp_path):
+def test_convert_a_file_and_a_data_set(run, digits_folder, tmp_path):
     image = digits_folder / "images/train-0000.png"
     assert run("convert", image, "-o", tmp_path / "a.nii.gz")[0] == 0
     assert run("convert", tmp_path / "a.nii.gz", "-o", tmp_path / "b.png")[0] == 0
@@ -142,7 +141,7 @@ def test_convert_a_file_and_a_data_set(digits_folder, tmp_path):
     assert len(list((tmp_path / "nifti").rglob("*.nii.gz"))) == 12 * 7
 
 
-def test_import_files_by_pattern(tmp_path):
+def test_import_files_by_pattern(run, tmp_path):
     data = dataset_from_arrays(
         np.ones((2, 2, 6, 6), dtype=int),
         images=np.zeros((2, 6, 6), dtype=np.uint8),
@@ -166,7 +165,7 @@ def test_import_files_by_pattern(tmp_path):
     assert found["Image_0"].read_label("2nd").array.sum() == 36
 
 
-def test_all_faults_come_at_once_with_status_2(broken):
+def test_all_faults_come_at_once_with_status_2(run, broken):
     status, output, errors = run("info", broken, "-q")
     assert status == 2
     assert output == ""
@@ -182,7 +181,7 @@ def test_all_faults_come_at_once_with_status_2(broken):
     assert "to do" in errors
 
 
-def test_many_equal_faults_are_printed_together(tmp_path):
+def test_many_equal_faults_are_printed_together(run, tmp_path):
     lines = [f"c{number},i/{number}.png,jo,l/{number}.png" for number in range(40)]
     (tmp_path / "manifest.csv").write_text("\n".join(["case,image,rater,label", *lines]))
     status, _, errors = run("info", tmp_path, "-q")
@@ -195,13 +194,13 @@ def test_many_equal_faults_are_printed_together(tmp_path):
 def test_json_keeps_letters_as_they_are(tmp_path):
     data = dataset_from_arrays(np.zeros((1, 2, 4, 4), dtype=int), raters=["zo\u00eb", "bert"])
     write_dataset(data, tmp_path / "data")
-    status, output, _ = run("info", tmp_path / "data", "-q", "--json")
+    status, output, _ = in_process("info", tmp_path / "data", "-q", "--json")
     assert status == 0
     assert '"zo\u00eb"' in output
 
 
 def test_debug_shows_the_traceback(broken):
-    status, _, errors = run("info", broken, "-q", "--debug")
+    status, _, errors = in_process("info", broken, "-q", "--debug")
     assert status != 0
     assert "Traceback" in errors
 
@@ -218,14 +217,15 @@ def test_debug_shows_the_traceback(broken):
         ),
     ],
 )
-def test_wrong_paths_are_named(tmp_path, words, expected):
-    status, _, errors = run(*words, cwd=tmp_path)
+def test_wrong_paths_are_named(run, tmp_path, monkeypatch, words, expected):
+    monkeypatch.chdir(tmp_path)
+    status, _, errors = run(*words)
     assert status == 2
     assert expected in errors
     assert not list(tmp_path.iterdir())
 
 
-def test_wrong_words_get_a_usage_line(digits_folder, tmp_path):
+def test_wrong_words_get_a_usage_line(run, digits_folder, tmp_path):
     assert run("fuse", digits_folder)[0] == 2
     status, _, errors = run("fuse", digits_folder, "-o", tmp_path / "x", "--method", "magic")
     assert status == 2
