@@ -29,6 +29,16 @@ def test_every_mask_comes_back(mask):
     np.testing.assert_array_equal(decode_brush(encode_brush(mask), mask.shape), mask)
 
 
+@given(hnp.arrays(np.bool_, st.tuples(st.integers(1, 30), st.integers(1, 30))))
+def test_both_ways_with_the_converter_of_label_studio(mask):
+    """Where its SDK is installed, which pins an older OpenCV than what is tested here."""
+    brush = pytest.importorskip("label_studio_sdk.converter.brush")
+    theirs = brush.encode_rle(np.repeat(mask.ravel().astype(np.uint8) * 255, 4))
+    np.testing.assert_array_equal(decode_brush(theirs, mask.shape), mask)
+    ours = brush.decode_rle(encode_brush(mask)).reshape(*mask.shape, 4)
+    np.testing.assert_array_equal(ours[..., 3] > 0, mask)
+
+
 def test_runs_longer_than_the_largest_count():
     mask = np.zeros((300, 200), dtype=bool)
     mask[10:290, :] = True

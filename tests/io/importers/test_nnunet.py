@@ -11,6 +11,8 @@ from multirater.io import read_dataset, read_image
 from multirater.io.exporters.exporting import export_dataset
 from multirater.io.formats.labels import write_label
 from multirater.io.importers.study import import_study
+from multirater.nnunet import TRAINERS
+from multirater.progress import show_progress
 from multirater.types import Geometry, LabelMap
 
 
@@ -85,3 +87,33 @@ def test_stacks_of_several_raters_hold_what_each_said(painted_study, tmp_path, r
         np.testing.assert_array_equal(patterns[codes][..., number], labels["ear", rater])
     eye = read_image(out / "labelsTr" / "eye.png").array[0]
     assert (patterns[eye][..., 1] == -1).all()
+
+
+def test_gaps_of_a_rater_survive_a_stack(tmp_path, read_labels, photos):
+    images = photos(tmp_path / "photos")
+    (tmp_path / "manifest.csv").write_text(
+        "case,image,rater,label,split\n"
+        "ear,photos/ear.png,anna,anna.npy,train\near,photos/ear.png,bert,bert.npy,train\n"
+        "eye,photos/eye.png,,,\n"
+    )
+    assert images.is_dir()
+    drawn = np.zeros((24, 32), dtype=np.int16)
+    drawn[3:9, 4:20] = 1
+    np.save(tmp_path / "bert.npy", drawn)
+    drawn[10:12] = -1
+    np.save(tmp_path / "anna.npy", drawn)
+    out = export_dataset(read_dataset(tmp_path / "manifest.csv"), "nnunet", tmp_path / "Dataset001")
+    assert [path.name for path in (out / "imagesTs").iterdir()] == ["eye_0000.png"]
+    import_study("nnunet", [out], tmp_path / "again")
+    np.testing.assert_array_equal(read_labels(tmp_path / "again")["ear", "anna"], drawn)
+
+
+def test_how_to_train_on_stacks_is_said(painted_study, tmp_path, capsys):
+    show_progress(True)
+    try:
+        export_dataset(read_dataset(painted_study), "nnunet", tmp_path / "Dataset001_Study")
+    finally:
+        show_progress(False)
+    assert "-tr nnUNetTrainerMultirater" in capsys.readouterr().err
+    trainer = (TRAINERS / "multirater_trainer.py").read_text()
+    assert "class nnUNetTrainerMultirater(nnUNetTrainer)" in trainer

@@ -3,7 +3,7 @@
 A fusion gives `labelsTr/`, and its probabilities, where there are any, `softTr/<case>_<class>`.
 With several raters `labelsTr/` holds stacks: each value stands for one pattern of all raters'
 labels, listed in `dataset.json`, which nnU-Net crops and resamples as any label.
-Each rater's own labels lie in `labelsTr_<rater>/`.
+Each rater's own labels lie in `labelsTr_<rater>/`. Images that nobody labelled go to `imagesTs/`.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from multirater.io.exporters.outcome import Outcome
 from multirater.io.formats.images import write_image
 from multirater.io.formats.labels import write_label
 from multirater.io.naming import file_names
+from multirater.nnunet import TRAINERS
 from multirater.patterns import encode_patterns
 from multirater.progress import track
 from multirater.types import MISSING, Case, Geometry, Image, LabelMap
@@ -32,15 +33,19 @@ _MOST_PATTERNS = 250
 def write_export(outcome: Outcome, target: Path) -> None:
     """Fill a folder `DatasetNNN_Name`."""
     outcome.require_kind("masks", "nnU-Net")
-    labelled = [case for case in outcome.dataset if case.labels]
-    names = file_names(case.name for case in labelled)
+    cases = [case for case in outcome.dataset if case.labels or case.image is not None]
+    labelled = [case for case in cases if case.labels]
+    names = file_names(case.name for case in cases)
+    folders = file_names(outcome.dataset.raters)
     ending, channels = _format(labelled)
     stacks = _Stacks(len(outcome.dataset.raters))
     has_gaps = False
-    for case in track(labelled, "exporting", len(labelled)):
-        part = "Ts" if case.split == "test" else "Tr"
+    for case in track(cases, "exporting", len(cases)):
+        part = "Ts" if case.split == "test" or not case.labels else "Tr"
         name = names[case.name]
         _write_image(case, target, part, name, ending)
+        if not case.labels:
+            continue
         labels = case.read_labels(outcome.dataset.raters)
         has_gaps = has_gaps or bool((labels.array == MISSING).any())
         if outcome.is_one_rater:
@@ -50,11 +55,17 @@ def write_export(outcome: Outcome, target: Path) -> None:
             array = stacks.encode(labels.array)
             for rater, drawn in zip(labels.raters, labels.array, strict=True):
                 if rater in case.labels:
-                    own = LabelMap(np.where(drawn == MISSING, 0, drawn), labels.geometry)
-                    write_label(own, target / f"labels{part}_{rater}" / f"{name}{ending}")
+                    filled = np.where(drawn == MISSING, len(outcome.classes), drawn)
+                    folder = target / f"labels{part}_{folders[rater]}"
+                    write_label(LabelMap(filled, labels.geometry), folder / f"{name}{ending}")
         stored = LabelMap(array.astype(np.int16), labels.geometry)
         write_label(stored, target / f"labels{part}" / f"{name}{ending}")
     _write_json(outcome, target, labelled, names, ending, channels, stacks, has_gaps)
+    if not outcome.is_one_rater:
+        outcome.notes.append(
+            f"labelsTr holds stacks: export nnUNet_extTrainer={TRAINERS}, and train with -tr "
+            "nnUNetTrainerMultirater; other trainers take labelsTr_<rater>"
+        )
 
 
 class _Stacks:

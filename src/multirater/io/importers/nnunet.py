@@ -68,7 +68,7 @@ def _described(folder: Path) -> tuple[str, Classes]:
     stacked = content.get("multirater")
     if isinstance(stacked, Mapping):  # labelsTr holds stacks of all raters' labels
         names = [str(name) for name in stacked.get("classes", [])]
-        return ending, Classes(tuple(LabelClass(name) for name in names))
+        return ending, Classes(tuple(LabelClass(name) for name in names), len(names))
     return ending, _classes(labels)
 
 

@@ -1,0 +1,165 @@
+"""Train the real nnU-Net on several raters, from the command line, on CPU; not a daily test.
+
+    pip install 'multirater[nnunet]'
+    python tests/tools/try_nnunet.py WORK [--epochs 12]
+
+Makes a tiny study of flat images (discs in noise) in the folder WORK, whose raters are one who is
+right and two who draw far too much, exports stacks, and runs nnU-Net's own commands: plan and
+preprocess, train with nnUNetTrainerMultirater, predict. Beside it plain nnU-Net is trained on the
+majority vote, for as long. Prints the Dice of both with the truth on unseen images.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+from PIL import Image as Pillow
+from scipy import ndimage
+
+from multirater.nnunet import TRAINERS
+
+SIDE = 64
+RATERS = {"careful": 0, "wide": 4, "wider": 5}
+"""Raters, and by how many pixels they draw beyond the edge."""
+
+SHORT = """
+from nnunetv2.training.nnUNetTrainer.nnUNetTrainer import nnUNetTrainer
+from multirater.nnunet.trainers.multirater_trainer import nnUNetTrainerMultirater
+
+
+def short(base, name):
+    def __init__(self, plans, configuration, fold, dataset_json, device):
+        base.__init__(self, plans, configuration, fold, dataset_json, device)
+        self.num_epochs = {epochs}
+        self.num_iterations_per_epoch, self.num_val_iterations_per_epoch = 10, 2
+
+    return type(name, (base,), {{"__init__": __init__}})
+
+
+ShortMultirater = short(nnUNetTrainerMultirater, "ShortMultirater")
+ShortPlain = short(nnUNetTrainer, "ShortPlain")
+"""
+"""The trainers as they are, but for their length."""
+
+
+def make_study(folder: Path, n_train: int, n_test: int, seed: int = 0) -> None:
+    """Write discs in noise, the truth, and what raters drew of those that are trained on."""
+    rng = np.random.default_rng(seed)
+    rows = ["case,image,rater,label,truth,split"]
+    grid = np.mgrid[:SIDE, :SIDE]
+    for number in range(n_train + n_test):
+        centre, radius = rng.uniform(20, SIDE - 20, 2), rng.uniform(7, 13)
+        truth = np.hypot(*(grid - centre[:, None, None])) < radius
+        noisy = 90 + 70 * truth + rng.normal(0, 25, truth.shape)
+        name, is_test = f"disc{number:02d}", number >= n_train
+        _save(noisy.clip(0, 255), folder / f"images/{name}.png")
+        _save(truth, folder / f"truth/{name}.png")
+        drawn = {} if is_test else RATERS
+        split = "test" if is_test else "train"
+        for rater, margin in drawn.items():
+            label = ndimage.distance_transform_edt(~truth) <= margin
+            _save(label, folder / f"raters/{rater}/{name}.png")
+            cell = f"raters/{rater}/{name}.png"
+            rows.append(f"{name},images/{name}.png,{rater},{cell},truth/{name}.png,{split}")
+        if is_test:
+            rows.append(f"{name},images/{name}.png,,,truth/{name}.png,{split}")
+    (folder / "manifest.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+
+
+def _save(array: np.ndarray, path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    Pillow.fromarray(np.asarray(array).astype(np.uint8)).save(path)
+
+
+def run(*words: object) -> None:
+    """Run a command as a user would, and stop where it fails."""
+    command = [str(word) for word in words]
+    print("$", *command, flush=True)
+    beside = Path(sys.executable).parent / command[0]
+    subprocess.run([str(beside), *command[1:]], check=True)
+
+
+def require_found(dataset: int) -> None:
+    """See nnU-Net find the trainer by its own name and begin to train; then stop it."""
+    words = ["nnUNetv2_train", str(dataset), "2d", "0", "-device", "cpu"]
+    words += ["-tr", "nnUNetTrainerMultirater"]
+    print("$", *words, " # until the first epoch", flush=True)
+    command = [str(Path(sys.executable).parent / words[0]), *words[1:]]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        found = any("Epoch 0" in line for line in process.stdout)
+        process.terminate()
+    assert found, "nnU-Net did not find nnUNetTrainerMultirater"
+
+
+def train_and_predict(work: Path, dataset: int, trainer: str) -> Path:
+    """Run nnU-Net's commands on a data set; return the folder of predictions."""
+    raw = next((work / "raw").glob(f"Dataset{dataset}_*"))
+    run("nnUNetv2_plan_and_preprocess", "-d", dataset, "-c", "2d", "-np", 1, "-npfp", 1,
+        "--verify_dataset_integrity")  # fmt: skip
+    shutil.copyfile(
+        raw / "splits_final.json", work / "preprocessed" / raw.name / "splits_final.json"
+    )
+    if trainer == "ShortMultirater":
+        require_found(dataset)
+    run("nnUNetv2_train", dataset, "2d", 0, "-tr", trainer, "-device", "cpu")
+    said = work / f"predicted_{trainer}"
+    run("nnUNetv2_predict", "-i", work / "new", "-o", said, "-d", dataset, "-c", "2d", "-f", 0,
+        "-tr", trainer, "-device", "cpu", "-npp", 1, "-nps", 1)  # fmt: skip
+    return said
+
+
+def mean_dice(predicted: Path, truth: Path) -> float:
+    """Return the mean Dice of the predictions with the truth."""
+    scores = []
+    for path in sorted(predicted.glob("*.png")):
+        said, true = (np.asarray(Pillow.open(p)) > 0 for p in (path, truth / path.name))
+        scores.append(2 * (said & true).sum() / max(said.sum() + true.sum(), 1))
+    assert scores, f"{predicted} holds no predictions"
+    return float(np.mean(scores))
+
+
+def main() -> None:
+    """Do all of it, and print what came out."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("work", type=Path)
+    parser.add_argument("--epochs", type=int, default=12)
+    given = parser.parse_args()
+    work = given.work.resolve()
+    study, vote = work / "study", work / "vote"
+    make_study(study, n_train=20, n_test=8)
+    (work / "trainers").mkdir()
+    (work / "trainers" / "short.py").write_text(SHORT.format(epochs=given.epochs))
+    places = {f"nnUNet_{name}": str(work / name) for name in ("raw", "preprocessed", "results")}
+    paths = os.pathsep.join([str(TRAINERS), str(work / "trainers")])
+    os.environ |= places | {"nnUNet_extTrainer": paths, "nnUNet_n_proc_DA": "1"}
+    os.environ.setdefault("nnUNet_def_n_proc", "1")
+    (work / "new").mkdir()
+    for path in sorted((study / "images").glob("*.png"))[20:]:
+        shutil.copyfile(path, work / "new" / f"{path.stem}_0000.png")
+    stacked, voted = (work / "raw" / name for name in ("Dataset901_Stacks", "Dataset902_Vote"))
+    names = ",".join(RATERS)
+    run("multirater", "export", study, "--to", "nnunet", "--raters", names, "-o", stacked)
+    run("multirater", "fuse", study, "--method", "majority-vote", "-o", vote, "-q")
+    run("multirater", "export", vote, "--to", "nnunet", "-o", voted)
+    ours = train_and_predict(work, 901, "ShortMultirater")
+    plain = train_and_predict(work, 902, "ShortPlain")
+    fold = next((work / "results" / stacked.name).glob("ShortMultirater*")) / "fold_0"
+    matrices = json.loads((fold / "confusion_matrices.json").read_text())["matrices"]
+    for rater, cm in matrices.items():
+        print(f"{rater}: background kept {cm[0][0]:.3f}, object kept {cm[1][1]:.3f}")
+    for name, folder in (("raters, by nnUNetTrainerMultirater", ours), ("vote, plain", plain)):
+        print(
+            f"Dice with the truth, unseen images, {name}: {mean_dice(folder, study / 'truth'):.3f}"
+        )
+
+
+if __name__ == "__main__":
+    main()
