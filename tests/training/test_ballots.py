@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from multirater.training.ballots import Ballots, choose_ballots
+from multirater.training.ballots import Ballots, candidates, choose_ballots
 from multirater.training.pixels import Pixels
 from multirater.types import MISSING
 
@@ -61,6 +61,16 @@ def test_where_most_raters_share_an_error_they_are_outweighed():
     chosen, held_out = both([exact, party, party, party], [0.9, 0.04, 0.03, 0.03])
     assert chosen.name == "weights"
     assert np.array_equal(chosen.settle(held_out.labels), truth_of(2))
+
+
+def test_between_two_raters_who_cannot_be_told_apart_the_others_decide():
+    """One draws too little and is a little ahead by weight; everybody else sides with the exact."""
+    truth = truth_of(1)
+    little = np.where(np.random.default_rng(3).random(N) < 0.5, truth, 0)
+    labels = np.stack([truth, little, np.ones_like(truth), np.ones_like(truth)])
+    weights = candidates(pixels(truth, labels, 1), np.array([0.48, 0.5, 0.01, 0.01]))[1]
+    assert weights.name == "weights"
+    assert np.array_equal(weights.settle(labels)[truth == 1], truth[truth == 1])
 
 
 def test_one_label_settles_nothing():

@@ -1,10 +1,11 @@
 """How the labels of a case settle its truth, where there are several of them.
 
 Every way to settle is a ballot: what the label of each rater counts for each class. Three are
-compared: one vote each, votes by the weights of the jury, and the confusion matrices of STAPLE on
-the disputed pixels of all cases. Each fails somewhere: the vote where most raters share an error,
-weights where errors are independent and pooling is better than the best rater, STAPLE where errors
-are nested. The image decides: the ballot is taken whose outcome follows from it best
+compared: one vote each, votes of which half go by the weights of the jury, and the confusion
+matrices of STAPLE on the disputed pixels of all cases. Each fails somewhere: the vote where most
+raters share an error, weights where errors are independent and pooling is better than the best
+rater, or where two raters cannot be told apart (half of the votes stay with everybody, so that the
+others decide between them), STAPLE where errors are nested. The image decides: the ballot is taken whose outcome follows from it best
 (`multirater.training.witness`), and the vote unless another leads it by more than chance would have
 it. No rater's own predictability enters, and nobody has to be believed.
 """
@@ -27,6 +28,9 @@ NEARLY_ALL = 0.9
 """Share of cases, or of pixels, from which on labels are said to settle a study."""
 
 _LEAST = 1e-4
+
+_BY_WEIGHT = 0.5
+"""Share of the votes that goes by weight, in the ballots that do."""
 
 _SURE, _DRAWS = 1.0, 200
 """Standard errors by which a ballot has to lead the vote, over draws of cases."""
@@ -81,7 +85,7 @@ def choose_ballots(
     """
     if not has_several_labels(training):
         return None
-    known = _candidates(training, weight)
+    known = candidates(training, weight)
     witnesses = [
         w
         for w in (_by_features(known, training, held_out), _by_filters(known, training, held_out))
@@ -136,13 +140,20 @@ def _clear_winner(said: Sequence[Statement]) -> int:
     return int(sure.argmax()) if sure.max() > 0 else 0
 
 
-def _candidates(pixels: Pixels, weight: NDArray[np.float64]) -> list[Ballots]:
+def candidates(pixels: Pixels, weight: NDArray[np.float64]) -> list[Ballots]:
+    """Return the ways to settle that are compared, the vote first.
+
+    Args:
+        pixels: that STAPLE is fitted to.
+        weight: of the jury, (n_raters,).
+    """
     n_raters, _, n_classes = pixels.predicted.shape
     one_each = np.tile(np.eye(n_classes), (n_raters, 1, 1))
     nothing = np.zeros(n_classes)
+    votes = _BY_WEIGHT * weight + (1 - _BY_WEIGHT) / n_raters
     fused = staple(pixels.labels, n_classes, disputed_only=True, dirichlet=1.0)
     return [
         Ballots("vote", one_each, nothing),
-        Ballots("weights", weight[:, None, None] * one_each, nothing),
+        Ballots("weights", votes[:, None, None] * one_each, nothing),
         Ballots("STAPLE", *(np.log(np.maximum(each, _LEAST)) for each in (fused.cm, fused.prior))),
     ]

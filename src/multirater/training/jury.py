@@ -27,9 +27,10 @@ The recipe, all of it:
    head learns the verdict on all images while the heads go on learning, with half the say. Where
    labels settle the cases that holds for the first two thirds; then heads have an eighth of the
    say, three raters at a time.
-   a. Where a case has two labels or more, these settle it, by votes, votes by weight, or STAPLE on
-      the disputed pixels of all cases (`multirater.training.ballots`): by votes, unless the outcome
-      of another follows from the image better by more than a standard error over cases.
+   a. Where a case has two labels or more, these settle it, by votes, votes of which half go by
+      weight, or STAPLE on the disputed pixels of all cases (`multirater.training.ballots`): by
+      votes, unless the outcome of another follows from the image better by more than a standard
+      error over cases.
    b. Elsewhere the jury does: the class with the most weight. A rater's own label weighs as much as
       all heads together, less as far as the rater has less weight than the best one, and stands in
       for the head as far as their labels are reliable (U, relative to the best rater's); heads of
