@@ -5,9 +5,10 @@ compared: one vote each, votes of which half go by the weights of the jury, and 
 matrices of STAPLE on the disputed pixels of all cases. Each fails somewhere: the vote where most
 raters share an error, weights where errors are independent and pooling is better than the best
 rater, or where two raters cannot be told apart (half of the votes stay with everybody, so that the
-others decide between them), STAPLE where errors are nested. The image decides: the ballot is taken whose outcome follows from it best
-(`multirater.training.witness`), and the vote unless another leads it by more than chance would have
-it. No rater's own predictability enters, and nobody has to be believed.
+others decide between them), STAPLE where errors are nested. The image decides: the ballot is taken
+whose outcome follows from it best (`multirater.training.witness`), and the vote unless another
+leads it by more than chance would have it. No rater's own predictability enters, and nobody has to
+be believed.
 """
 
 from __future__ import annotations
