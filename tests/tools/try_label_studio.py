@@ -13,19 +13,14 @@ again, and holds every pixel against what was sent.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
-import os
 import subprocess
-import sys
-import time
 import uuid
-from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
-from urllib import request
-from urllib.error import HTTPError, URLError
 
 import numpy as np
+from loopback import HOST, Server, run, started
 from PIL import Image as Pillow
 
 from multirater.io import read_dataset
@@ -33,7 +28,6 @@ from multirater.io import read_dataset
 TOKEN = "0123456789abcdef0123456789abcdef01234567"
 ADMIN, OTHER = "anna@example.com", "bert@example.com"
 SIDE = (48, 64)
-WAIT_SECONDS = 600
 LABELS = '<Label value="lesion"/><Label value="vessel"/>'
 TAGS = {"label": "Brush", "outline": "Polygon", "box": "Rectangle", "round": "Ellipse"}
 CONFIG = "\n".join(
@@ -57,71 +51,21 @@ for mask in np.load(sys.argv[1]).values():
 """Strokes as Label Studio's SDK writes them, by the server's own Python."""
 
 
-class Server:
-    """The API of a server that runs."""
-
-    def __init__(self, address: str) -> None:
-        self.address = address
-
-    def call(self, method: str, path: str, content: object = None, **headers: str) -> object:
-        """Ask for something, and return the answer as JSON."""
-        body = content if isinstance(content, bytes) else json.dumps(content).encode()
-        kind = {"Content-Type": "application/json"} | headers
-        asked = request.Request(
-            f"{self.address}{path}",
-            data=None if content is None else body,
-            method=method,
-            headers={"Authorization": f"Token {TOKEN}"} | kind,
-        )
-        try:
-            with request.urlopen(asked, timeout=60) as answer:
-                text = answer.read()
-        except HTTPError as error:
-            sys.exit(f"{method} {path}: {error.code} {error.read()[:500]!r}")
-        return json.loads(text) if text else None
-
-    def upload(self, project: int, files: list[Path]) -> None:
-        """Upload files as a browser does."""
-        border = uuid.uuid4().hex
-        parts = b""
-        for path in files:
-            head = f'Content-Disposition: form-data; name="{path.stem}"; filename="{path.name}"'
-            parts += f"--{border}\r\n{head}\r\nContent-Type: image/png\r\n\r\n".encode()
-            parts += path.read_bytes() + b"\r\n"
-        parts += f"--{border}--\r\n".encode()
-        kind = {"Content-Type": f"multipart/form-data; boundary={border}"}
-        self.call("POST", f"/api/projects/{project}/import", parts, **kind)
-
-
-@contextlib.contextmanager
-def started(executable: Path, work: Path, port: int) -> Iterator[Server]:
-    """Start the server on loopback, wait until it answers, and end it at last."""
-    words = [str(executable), "-b", "--data-dir", str(work / "data"), "--internal-host"]
-    words += ["127.0.0.1", "-p", str(port), "--username", ADMIN, "--password", "not-a-secret"]
-    words += ["--user-token", TOKEN, "--enable-legacy-api-token", "start"]
+def serve(executable: Path, work: Path, port: int) -> AbstractContextManager[Server]:
+    """Start Label Studio with its data in a folder, a first user and their token."""
+    # Options that stand before `start` are lost, and with them the loopback address.
+    words = [str(executable), "start", "-b", "--data-dir", str(work / "data"), "--internal-host"]
+    words += [HOST, "-p", str(port), "--username", ADMIN, "--password", "not-a-secret"]
+    words += ["--user-token", TOKEN, "--enable-legacy-api-token"]
     told = {
         "LABEL_STUDIO_LOCAL_FILES_SERVING_ENABLED": "true",
         "LABEL_STUDIO_LOCAL_FILES_DOCUMENT_ROOT": str(work),
         "COLLECT_ANALYTICS": "false",
         "LATEST_VERSION_CHECK": "false",
     }
-    with (work / "server.log").open("w") as log:
-        process = subprocess.Popen(words, stdout=log, stderr=log, env=os.environ | told)
-    try:
-        address = f"http://127.0.0.1:{port}"
-        for _ in range(WAIT_SECONDS):
-            with contextlib.suppress(URLError, OSError):
-                request.urlopen(f"{address}/health", timeout=5)
-                break
-            if process.poll() is not None:
-                sys.exit(f"the server ended by itself: see {work / 'server.log'}")
-            time.sleep(1)
-        else:
-            sys.exit("the server did not answer")
-        yield Server(address)
-    finally:
-        process.terminate()
-        process.wait(timeout=30)
+    headers = {"Authorization": f"Token {TOKEN}"}
+    log = work / "server.log"
+    return started(words, log, port, health="/health", headers=headers, environment=told)
 
 
 def masks(seed: int = 0) -> dict[str, np.ndarray]:
@@ -174,13 +118,6 @@ def vector_work() -> list[dict]:
         result("rectanglelabels", "box", square | {"rectanglelabels": ["vessel"]}),
         result("ellipselabels", "round", disc | {"ellipselabels": ["lesion"]}),
     ]
-
-
-def run(*words: object) -> None:
-    """Run multirater as a user would."""
-    print("$ multirater", *words, flush=True)
-    command = [sys.executable, "-m", "multirater", *map(str, words)]
-    subprocess.run(command, check=True)
 
 
 def second_user(server: Server) -> int:
@@ -260,16 +197,17 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=18080)
     given = parser.parse_args()
     work = given.work.resolve()
-    (work / "photos").mkdir(parents=True)
+    (work / "photos").mkdir(parents=True, exist_ok=True)
     drawn = masks()
     for name in drawn:
         noise = np.random.default_rng(1).integers(0, 255, SIDE).astype(np.uint8)
         Pillow.fromarray(noise).save(work / "photos" / f"{name}.png")
     strokes = their_strokes(given.server.parent / "python", work, drawn)
-    with started(given.server, work, given.port) as server:
+    with serve(given.server, work, given.port) as server:
         told = {"title": "study", "label_config": CONFIG}
         project = server.call("POST", "/api/projects/", told)["id"]
-        server.upload(project, sorted((work / "photos").glob("*.png")))
+        photos = [(path.stem, path) for path in sorted((work / "photos").glob("*.png"))]
+        server.upload("POST", f"/api/projects/{project}/import", photos)
         fill(server, project, strokes)
         export = server.call(
             "GET", f"/api/projects/{project}/export?exportType=JSON&download_all_tasks=true"

@@ -2,9 +2,8 @@
 
 The format is that of the package rle-pack of thi.ng: 32 bits of length, 5 of word size less one,
 four times 4 of the sizes of counts less one; then runs (1, which size, count less one, value) and
-stretches of single values (0, which size, count less one, values). Label Studio's own converter
-needs OpenCV's other build, which cannot be installed beside ours, so that it is the peer of a test
-and not a dependency.
+stretches of single values (0, which size, count less one, values). Label Studio's own converter is
+the peer of tests and not a dependency: docs/tools/label-studio.md says why.
 """
 
 from __future__ import annotations
