@@ -1,7 +1,7 @@
 """Loops that numpy has no words for, compiled by numba where it is installed (`multirater[fast]`).
 
-Whoever calls them has a form in numpy too, and takes it where numba is not there or loading it would
-cost more than it saves. Loading takes a third of a second, and some seconds more the first time ever.
+Whoever calls them has a form in numpy too, and takes it where numba is not there or loading it
+would cost more than it saves. Loading takes a third of a second, some seconds more the first time.
 """
 
 from __future__ import annotations

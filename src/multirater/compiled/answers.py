@@ -1,8 +1,8 @@
-"""The steps of EM over sparse rows of answers, a row at a time: what a row needs stays in the cache.
+"""The steps of EM over sparse rows of answers, a row at a time: what a row needs stays near.
 
-Answers are laid out as in a sparse matrix by rows: those of row j are `columns[start[j]:start[j+1]]`,
-and a column is rater * n_classes + label. `chance` is (n_columns, n_classes): the probability of that
-answer given each true class.
+Answers are laid out as in a sparse matrix by rows: `columns[start[j]:start[j + 1]]` are those of
+row j, a column is rater * n_classes + label. `chance` is (n_columns, n_classes): the probability of
+that answer given each true class.
 """
 
 from __future__ import annotations

@@ -176,9 +176,7 @@ def log_likelihood_of(answers: Answers, cm: Array, prior: Array) -> float:
         from multirater.compiled.answers import total_of
 
         total = np.empty((1, len(answers)))
-        total_of(
-            answers.matrix.indptr, answers.matrix.indices, model.column, prior[None], total
-        )
+        total_of(answers.matrix.indptr, answers.matrix.indices, model.column, prior[None], total)
         return _weighted_sum(answers.weight, np.log(total[0]))
     result = 0.0
     for block in answers.blocks:
