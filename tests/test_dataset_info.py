@@ -43,9 +43,10 @@ def test_raters_have_quality_and_what_the_study_says_of_them(labels):
     assert "quality" not in multirater.info(multirater.choose_raters(data, ["a"])).raters
 
 
-def test_disagreement_is_over_pixels_with_two_labels(labels):
+def test_disagreement_is_one_minus_the_mean_dice_of_pairs(labels):
     found = multirater.info(multirater.dataset_from_arrays(labels))
-    assert found.cases["disagreement"].tolist() == pytest.approx([0.25, 0.0])
+    # Pairs of the first case have Dice 2/3, 1 (of what both labelled) and 1/3.
+    assert found.cases["disagreement"].tolist() == pytest.approx([1 / 3, 0.0])
 
 
 def test_one_rater_has_no_disagreement(labels):

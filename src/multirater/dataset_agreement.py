@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -129,6 +129,12 @@ class _Pooled:
             np.repeat(np.arange(len(found.cases)), [len(case.rows) for case in found.cases]),
         )
 
+    @cached_property
+    def ratings(self) -> NDArray[np.int64]:
+        """Labels without saying whose, (most labels of an item, n): of a crowd few rate an item."""
+        most = int((self.labels != MISSING).sum(0).max(initial=0))
+        return np.sort(self.labels, axis=0)[len(self.labels) - max(most, 1) :]
+
 
 Estimates: TypeAlias = dict[tuple[str, str], metrics.Estimate[Any]]
 """By measure and class."""
@@ -146,12 +152,13 @@ def _coefficients(
             of, labels, weights=pooled.weights, groups=pooled.cases, **draws
         )
 
-    estimates = {(name, "all"): estimate(measure, pooled.labels)}
+    labels = pooled.ratings
+    estimates = {(name, "all"): estimate(measure, labels)}
     if len(classes) > 2:
         takes_classes = isinstance(measure, partial) and "n_classes" in measure.keywords
         binary = partial(measure, n_classes=2) if takes_classes else measure
         estimates |= {
-            (name, label): estimate(binary, metrics.one_against_rest(pooled.labels, k))
+            (name, label): estimate(binary, metrics.one_against_rest(labels, k))
             for k, label in enumerate(classes)
         }
     return estimates
@@ -214,19 +221,18 @@ def _table(estimates: Estimates, several_cases: bool) -> pd.DataFrame:
 def _pairs(found: Survey, pooled: _Pooled, scores: dict[str, NDArray[np.float64]]) -> pd.DataFrame:
     """Compare every two raters who share a case."""
     raters = found.dataset.raters
-    drawn = np.stack([(case.rows != MISSING).any(0) for case in found.cases]).astype(int)
-    shared = drawn.T @ drawn
-    size = np.stack([(case.rows > 0).any(0) for case in found.cases])
-    nothing = drawn.astype(bool) & ~size
-    empty = nothing.T.astype(int) @ nothing.astype(int)
+    drawn = np.stack([(case.rows != MISSING).any(0) for case in found.cases])
+    nothing = drawn & ~np.stack([(case.rows > 0).any(0) for case in found.cases])
+    # Products of floats are much faster than those of integers, and exact for such counts.
+    shared, empty = (each.T.astype(float) @ each.astype(float) for each in (drawn, nothing))
+    kappa = metrics.pairwise_kappa(pooled.labels, weights=pooled.weights)
+    means = {name: mean_of_known(each, 0) for name, each in scores.items()}
     rows = []
-    for a, b in zip(*np.triu_indices(len(raters), k=1), strict=True):
-        if shared[a, b]:
-            row: dict[str, Any] = {"rater a": raters[a], "rater b": raters[b]}
-            row |= {name: float(mean_of_known(each[:, a, b], 0)) for name, each in scores.items()}
-            kappa = metrics.cohen_kappa(pooled.labels[a], pooled.labels[b], weights=pooled.weights)
-            row |= {"Cohen kappa": kappa, "cases": int(shared[a, b])}
-            rows.append(row | {"empty": int(empty[a, b])})
+    for a, b in zip(*np.nonzero(np.triu(shared, k=1)), strict=True):
+        row: dict[str, Any] = {"rater a": raters[a], "rater b": raters[b]}
+        row |= {name: float(each[a, b]) for name, each in means.items()}
+        row |= {"Cohen kappa": float(kappa[a, b]), "cases": int(shared[a, b])}
+        rows.append(row | {"empty": int(empty[a, b])})
     columns = ["rater a", "rater b", *scores, "Cohen kappa", "cases"]
     return pd.DataFrame(rows, columns=[*columns, "empty"] if scores else columns)
 

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from multirater.dataset_disagreement import disagreements
 from multirater.fusion.study_quality import quality_of_study
 from multirater.io.formats.grid import is_default
-from multirater.io.survey import CaseSurvey, Survey, survey
+from multirater.io.survey import Survey, survey
 from multirater.sanity import study_findings
 from multirater.sanity.facts import class_counts
 from multirater.trust import Finding
-from multirater.types import MISSING, Dataset, Geometry
+from multirater.types import Dataset, Geometry
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,8 +26,7 @@ class Info:
         summary: single facts by name.
         raters: one row per rater: what `raters.csv` says, cases labelled, quality with interval
             and rank (see `fuse.quality`), and the share of each class in what they drew.
-        cases: one row per case: size, raters, and the share of pixels they disagree on, among
-            those that two or more of them labelled.
+        cases: one row per case: size, raters, and how far these are apart (`disagreements`).
         findings: what is odd about the study, gravest first, see `sanity`.
     """
 
@@ -58,16 +58,6 @@ def study_quality(found: Survey, *, seed: int = 0) -> pd.DataFrame:
     return quality_of_study(found, seed=seed)
 
 
-def disagreement(case: CaseSurvey) -> float:
-    """Share of pixels with different labels, among those two or more raters labelled."""
-    present = case.rows != MISSING
-    several = present.sum(1) >= 2
-    lowest = np.where(present, case.rows, np.iinfo(np.int64).max).min(1, initial=2**62)
-    differ = several & (case.rows.max(1, initial=MISSING) != lowest)
-    total = case.counts[several].sum()
-    return float(case.counts[differ].sum() / total) if total else float("nan")
-
-
 def _cases(found: Survey) -> pd.DataFrame:
     rows = [
         {
@@ -77,9 +67,11 @@ def _cases(found: Survey) -> pd.DataFrame:
             "channels": case.n_channels,
             "raters": len(source.labels),
             "truth": source.truth is not None,
-            "disagreement": disagreement(case),
+            "disagreement": apart,
         }
-        for case, source in zip(found.cases, found.dataset, strict=True)
+        for case, source, apart in zip(
+            found.cases, found.dataset, disagreements(found).tolist(), strict=True
+        )
     ]
     return pd.DataFrame(rows).set_index("case")
 

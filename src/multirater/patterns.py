@@ -115,7 +115,7 @@ def encode_patterns(labels: NDArray[Any] | Sequence[NDArray[Any]]) -> Patterns:
     base = [int(row.max(initial=0)) - least + 1 for row, least in zip(rows, low, strict=True)]
     n_codes = math.prod(base)
     if n_codes > _COUNTABLE:
-        columns, index, counts = _by_sorting(rows)
+        columns, index, counts = _by_groups(rows, low, base)
         return Patterns(columns.astype(np.int64), counts, index.reshape(shape))
     codes = _mixed_radix(rows, low, base, np.min_scalar_type(n_codes - 1))
     table = _counter(codes.size * len(rows))(codes, n_codes)
@@ -244,17 +244,40 @@ def _look_up(
             np.take(table, numbers, out=target[here], mode="clip")
 
 
-def _by_sorting(
-    rows: list[NDArray[Any]],
+def _by_groups(
+    rows: list[NDArray[Any]], low: list[int], base: list[int]
 ) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[np.int64]]:
-    """Many raters: group rater by rater, renumbering so that the code never overflows."""
-    group = np.zeros(rows[0].size, dtype=np.int64)
-    for row in rows:
-        if row.size and (row == row[0]).all():
+    """Many raters: number the patterns of some of them, then of these and the next, and so on.
+
+    However many raters there are, few patterns occur, so that a table of codes serves all along.
+    """
+    n_items = rows[0].size
+    group, n_groups = np.zeros(n_items, dtype=np.int64), 1
+    most = min(_COUNTABLE, max(4 * n_items, 1 << 12))  # a table larger than the data is slow
+    for row, least, size in zip(rows, low, base, strict=True):
+        if size == 1:
             continue  # an absent rater, most often, who tells no two items apart
-        values, digit = np.unique(row, return_inverse=True)
-        _, group = np.unique(group * len(values) + digit.reshape(-1), return_inverse=True)
-        group = group.reshape(-1)
-    _, first, counts = np.unique(group, return_index=True, return_counts=True)
+        if n_groups * size > most:
+            group, n_groups = _without_gaps(group, n_groups)
+        group *= size
+        group += row
+        group -= least
+        n_groups *= size
+    group, n_groups = _without_gaps(group, n_groups)
+    first = np.empty(n_groups, dtype=np.int64)
+    first[group[::-1]] = np.arange(n_items - 1, -1, -1)
     columns = np.stack([row[first] for row in rows], axis=1)
-    return columns, group.astype(np.min_scalar_type(len(first))), counts
+    counts = np.bincount(group, minlength=n_groups)
+    return columns, group.astype(np.min_scalar_type(n_groups)), counts
+
+
+def _without_gaps(group: NDArray[np.int64], n_groups: int) -> tuple[NDArray[np.int64], int]:
+    """Number those groups that occur, in order."""
+    if n_groups > _COUNTABLE:  # of noise nearly every item has a pattern of its own
+        present, number = np.unique(group, return_inverse=True)
+        return number.reshape(-1), len(present)
+    place = np.zeros(n_groups, dtype=np.int64)
+    place[group] = 1
+    present = np.flatnonzero(place)
+    place[present] = np.arange(len(present))
+    return place[group], len(present)

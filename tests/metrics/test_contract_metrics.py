@@ -54,9 +54,12 @@ AGREEMENTS = [
     "fleiss_kappa",
     "gwet_ac1",
     "krippendorff_alpha",
+    "pairwise_kappa",
     "pairwise_scores",
     "percent_agreement",
 ]
+
+OF_ALL_TOGETHER = sorted({*AGREEMENTS} - {"cohen_kappa", "pairwise_kappa", "pairwise_scores"})
 
 NOT_COMPARED_WITH_A_BEST_VALUE = {
     "BlandAltman",
@@ -198,7 +201,7 @@ def test_order_of_raters_and_shape_of_items_do_not_matter(name, labels):
     np.testing.assert_allclose(np.flip(agreement(name, labels[::-1])), found, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", sorted({*AGREEMENTS} - {"cohen_kappa", "pairwise_scores"}))
+@pytest.mark.parametrize("name", OF_ALL_TOGETHER)
 @settings(deadline=None, max_examples=50)
 @given(arrays(np.int16, (4, 9), elements=st.integers(-1, 2)), st.permutations(range(4)))
 def test_many_raters_in_any_order_and_an_absent_one(name, labels, order):
@@ -233,7 +236,7 @@ def test_degenerate_labels_give_one_or_nan_and_no_warning(name, labels):
     assert np.all(np.isnan(found) | (found == 1))
 
 
-@pytest.mark.parametrize("name", sorted({*AGREEMENTS} - {"cohen_kappa", "pairwise_scores"}))
+@pytest.mark.parametrize("name", OF_ALL_TOGETHER)
 @pytest.mark.parametrize("n_raters", [0, 1])
 def test_fewer_than_two_raters_cannot_agree(name, n_raters):
     with warnings.catch_warnings():

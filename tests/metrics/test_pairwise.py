@@ -7,7 +7,13 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from multirater.errors import InputError
-from multirater.metrics import dice_score, iou_score, pairwise_scores
+from multirater.metrics import (
+    cohen_kappa,
+    dice_score,
+    iou_score,
+    pairwise_kappa,
+    pairwise_scores,
+)
 
 LABELS = arrays(np.int16, (3, 4, 5), elements=st.integers(-1, 2))
 
@@ -22,6 +28,13 @@ def test_each_entry_is_the_score_of_its_pair(labels, named_score, foreground):
     np.testing.assert_array_equal(
         pairwise_scores(labels, score=name, foreground=foreground), expected
     )
+
+
+@settings(deadline=None)
+@given(LABELS, arrays(np.int64, (4, 5), elements=st.integers(0, 3)))
+def test_each_kappa_is_that_of_its_pair(labels, weights):
+    expected = [[cohen_kappa(a, b, weights=weights) for b in labels] for a in labels]
+    np.testing.assert_allclose(pairwise_kappa(labels, weights=weights), expected, atol=1e-12)
 
 
 @settings(deadline=None)

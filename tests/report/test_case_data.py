@@ -3,7 +3,7 @@ import pytest
 
 from multirater import dataset_from_arrays, read_dataset
 from multirater.io.survey import survey
-from multirater.report.case_data import MOST_SLICES, choose_slices, open_encoder
+from multirater.report.case_data import MOST_SLICES, choose_slices, make_encoder
 from multirater.report.contents import gather
 from multirater.report.reference import choose_reference
 from multirater.report.report import make_page
@@ -15,7 +15,7 @@ def encoder_of(dataset, room=100_000):
     found = survey(dataset)
     subject = Subject("s", ("data set",), found.dataset)
     reference = choose_reference(subject, len(found.classes))
-    return open_encoder(subject, found.classes, reference, room)
+    return make_encoder(subject, found.classes, reference, {}, room)
 
 
 def restored(content, column):

@@ -3,11 +3,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from multirater import read_dataset
+from multirater import read_dataset, write_dataset
 from multirater.evaluation import evaluate
 from multirater.fusion.fused_dataset import fuse_dataset
-from multirater.report.models import columns_of, measure_results
-from multirater.report.subject import read_subject
+from multirater.report.contents import gather
+from multirater.report.models import columns_of
 
 
 @pytest.fixture(scope="module")
@@ -16,7 +16,7 @@ def measured(kinds, tmp_path_factory):
     for method in ("majority-vote", "staple"):
         fuse_dataset(read_dataset(kinds["truth"]), folder / method, method=method)
     paths = [kinds["truth"], folder / "majority-vote", folder / "staple"]
-    return folder, measure_results(read_subject(paths))
+    return folder, gather(paths).measured
 
 
 def test_the_table_holds_what_evaluate_finds(measured, kinds):
@@ -42,14 +42,16 @@ def test_columns_are_those_that_anything_has(measured):
 
 
 def test_what_cannot_be_compared_is_left_out(kinds, tmp_path):
-    fuse_dataset(read_dataset(kinds["no truth"]), tmp_path / "fused", method="majority-vote")
-    subject = read_subject([kinds["volumes"], tmp_path / "fused"])
-    assert measure_results(subject) == []
+    data = read_dataset(kinds["no truth"])
+    fuse_dataset(data, tmp_path / "fused", method="majority-vote")
+    others = replace(data, cases=tuple(replace(case, name=f"new {case.name}") for case in data))
+    write_dataset(others, tmp_path / "others")
+    assert gather([tmp_path / "others", tmp_path / "fused"]).measured == []
 
 
 def test_without_truth_the_majority_is_compared_with(kinds, tmp_path):
     fuse_dataset(read_dataset(kinds["no truth"]), tmp_path / "fused", method="majority-vote")
-    (vote,) = measure_results(read_subject([tmp_path / "fused"]))
+    (vote,) = gather([tmp_path / "fused"]).measured
     assert vote.figures["Dice with majority vote"].value == 1.0
 
 
@@ -58,9 +60,7 @@ def test_methods_are_compared_on_common_cases_only(kinds, tmp_path):
     fuse_dataset(data, tmp_path / "vote", method="majority-vote")
     some = replace(data, cases=data.cases[2:6])
     fuse_dataset(some, tmp_path / "some", method="staple")
-    vote, staple = measure_results(
-        read_subject([kinds["truth"], tmp_path / "vote", tmp_path / "some"])
-    )
+    vote, staple = gather([kinds["truth"], tmp_path / "vote", tmp_path / "some"]).measured
     assert (vote.n_cases, staple.n_cases) == (4, 4)
     assert (vote.n_covered, staple.n_covered) == (8, 4)
     expected = evaluate(tmp_path / "vote", some).scores.loc[("Dice", "all"), "value"]
@@ -76,6 +76,6 @@ def test_methods_without_a_common_case_are_measured_apart(kinds, tmp_path):
     data = read_dataset(kinds["truth"])
     for name, cases in {"one": data.cases[:3], "two": data.cases[3:]}.items():
         fuse_dataset(replace(data, cases=cases), tmp_path / name, method="majority-vote")
-    found = measure_results(read_subject([kinds["truth"], tmp_path / "one", tmp_path / "two"]))
+    found = gather([kinds["truth"], tmp_path / "one", tmp_path / "two"]).measured
     assert [each.n_cases for each in found] == [3, 5]
     assert not any(each.is_best or each.behind for each in found)

@@ -1,4 +1,6 @@
 import json
+from collections import Counter
+from importlib import import_module
 
 import pytest
 
@@ -77,3 +79,26 @@ def test_what_cannot_be_done_is_refused_before_the_work(kinds, tmp_path, output,
         write_report(kinds["truth"], tmp_path / output, cases=cases)
     with pytest.raises(InputError, match="nothing to report on"):
         write_report([], tmp_path / "r.html")
+
+
+def test_label_files_are_read_once_whatever_is_made_of_them(kinds, tmp_path, monkeypatch):
+    paths = [kinds["truth"]]
+    for method in ("majority-vote", "staple"):
+        fuse_dataset(read_dataset(kinds["truth"]), tmp_path / method, method=method)
+        paths.append(tmp_path / method)
+    labels = import_module("multirater.io.formats.labels")
+    reads, read = Counter(), labels._read_array
+
+    def counted(path, *rest, **options):
+        reads[path] += 1
+        return read(path, *rest, **options)
+
+    monkeypatch.setattr(labels, "_read_array", counted)
+    write_report(paths, tmp_path / "report.html", figures=tmp_path / "figures")
+    sources = [
+        source
+        for path in paths
+        for case in read_dataset(path)
+        for source in (*case.labels.values(), *([case.truth] if case.truth else []))
+    ]
+    assert reads == Counter({file.resolve() for source in sources for file in source.paths})

@@ -18,12 +18,12 @@ def test_unknown_disagreement_comes_last():
 
 def test_a_mistake_is_clearest_where_the_others_are_right():
     alone_wrong, all_wrong, right = tally([0.2, 0.9, 0.9]), tally([0.2, 0.2, 0.3]), tally([1, 1, 1])
-    assert clearest_mistakes([all_wrong, right, alone_wrong], 0, 5) == [2, 0]
+    assert clearest_mistakes([all_wrong, right, alone_wrong], 5)[0] == [2, 0]
 
 
 def test_among_equals_more_at_stake_comes_first_and_the_unlabelled_not_at_all():
     tallies = [tally([0, 1], at_stake=3), tally([0, 1], at_stake=9), tally([np.nan, 1])]
-    assert clearest_mistakes(tallies, 0, 5) == [1, 0]
+    assert clearest_mistakes(tallies, 5)[0] == [1, 0]
 
 
 def test_few_cases_are_all_shown():

@@ -6,7 +6,7 @@ import pytest
 from multirater import dataset_from_arrays, read_dataset
 from multirater.io.survey import survey
 from multirater.metrics import dice_score
-from multirater.report.raters import describe_raters
+from multirater.report.raters import count_raters, describe_raters
 from multirater.report.reference import choose_reference
 from multirater.report.subject import Subject, read_subject
 from multirater.report.tally import tally_cases
@@ -24,7 +24,11 @@ def measured(labels, truths=None, **names):
     found = survey(data)
     reference = choose_reference(Subject("s", ("data set",), found.dataset), len(found.classes))
     tallies = tally_cases(found, reference)
-    return reference, tallies, describe_raters(found.dataset, tallies)
+    return reference, tallies, described(found.dataset, tallies)
+
+
+def described(dataset, tallies):
+    return describe_raters(dataset, tallies, count_raters(dataset, tallies))
 
 
 def test_against_the_truth():
@@ -90,7 +94,7 @@ def test_millimetres_where_the_files_know_them():
     )
     found = survey(Dataset((case,), ("anna",)))
     reference = choose_reference(Subject("s", ("data set",), found.dataset), 2)
-    (rater,) = describe_raters(found.dataset, tally_cases(found, reference))
+    (rater,) = described(found.dataset, tally_cases(found, reference))
     assert rater.tends == "over-draws by 0.5 mm"
 
 
@@ -109,7 +113,7 @@ def test_class_labels_are_right_or_wrong(kinds):
     subject = read_subject([kinds["classes"]])
     tallies = tally_cases(found, choose_reference(subject, 3))
     assert {float(s) for t in tallies for s in t.score} == {0.0, 1.0}
-    raters = describe_raters(found.dataset, tallies)
+    raters = described(found.dataset, tallies)
     assert raters[0].score.value == pytest.approx(np.mean([t.score[0] for t in tallies]))
     assert raters[0].score.value > raters[2].score.value
     assert "takes" in raters[2].confusion

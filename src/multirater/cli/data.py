@@ -34,6 +34,11 @@ if TYPE_CHECKING:
 _MOST_ROWS = 40
 """Pairs of raters that are shown on a screen."""
 
+_APART = {
+    "masks": "one minus the mean Dice of every two raters",
+    "classes": "share of pairs of raters who differ",
+}
+
 _SIZES = "Sizes: bias is a minus b, 95% of differences lie from lower to upper (Bland-Altman)"
 
 
@@ -59,7 +64,9 @@ def info(
         print_table(found.raters, "Raters: cases labelled, and share of each class")
     worst = found.cases.sort_values("disagreement", ascending=False).head(10)
     if worst["disagreement"].notna().any():
-        print_table(worst, "Cases with most disagreement: share of items labelled differently")
+        print_table(
+            worst, f"Cases with most disagreement: {_APART[str(found.summary['labels are'])]}"
+        )
 
 
 def agreement(

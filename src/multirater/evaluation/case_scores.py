@@ -19,6 +19,7 @@ from multirater.io.formats.grid import is_default, size_text, size_unit
 from multirater.metrics import confusion_counts, confusion_rms_error, energy_distance
 from multirater.metrics.calibration import log_loss_error
 from multirater.metrics.overlap import Overlap, mean_iou_of_counts, overlap_of_counts
+from multirater.patterns import encode_patterns
 from multirater.simulate import true_confusion
 from multirater.types import Case, Geometry, LabelMap
 
@@ -118,34 +119,72 @@ def _score(case: Case, predicted: PredictedCase, job: ScoreJob) -> CaseScores:
     for others in ({"(truth)": truth} if truth is not None else {}, labels, drawn):
         _require_fit(label, others)
     real = {rater: each.array for rater, each in labels.items()}
-    guessed = {rater: each.array for rater, each in drawn.items()}
+    true = None if truth is None else truth.array
+    seen = _Seen.of(label.array, true, real, {rater: each.array for rater, each in drawn.items()})
     found = CaseScores(case.name)
     if label.array.ndim:
-        known_maps = {} if truth is None else {TRUTH: truth.array}
-        found.sizes = _sizes({PREDICTION: label.array, **known_maps, **real}, len(job.classes))
+        found.sizes = _sizes(seen, len(job.classes))
         found.unit = size_unit(label.geometry, label.array.shape)
-    if truth is not None:
-        found.add(compare(truth.array, label.array, job.classes))
+    if seen.truth is not None:
+        found.add(compare(seen.truth, seen.label, job.classes, weights=seen.weights))
         if predicted.probability is not None and label.array.ndim == 0:
-            loss = log_loss_error(truth.array[None], predicted.probability[None])
+            loss = log_loss_error(seen.truth[None], predicted.probability[None])
             found.values[LOG_LOSS, ALL] = float(loss[0])
     if real and job.by_vote:
-        vote = _vote(real, len(job.classes))
-        found.add(_named(compare(vote, label.array, job.classes), VOTE))
-    _against_raters(found, label.array, real, guessed, job)
+        vote = np.asarray(majority_vote(_stacked(seen.real), len(job.classes)).label)
+        voted = compare(vote, seen.label, job.classes, weights=seen.weights)
+        found.add(_named(voted, VOTE))
+    _against_raters(found, seen, job)
     if predicted.soft is not None:
         soft = predicted.read_probability(predicted.soft, label.array.shape)
-        known = None if truth is None else truth.array
-        found.values.update(soft_scores(soft, known, list(real.values()), job.classes))
+        found.values.update(soft_scores(soft, true, list(real.values()), job.classes))
     if label.array.ndim:
-        _as_sets(found, real, guessed, job.match_raters)
-    if truth is not None:
-        _confusion(found, truth.array, real, predicted, job)
+        _as_sets(found, seen, job.match_raters)
+    if true is not None:
+        _confusion(found, seen, true, real, predicted, job)
     return found
 
 
+@dataclass(frozen=True, eq=False)
+class _Seen:
+    """All maps of a case, pixels that are alike in all of them taken together.
+
+    Attributes:
+        label: the predicted truth, (n_patterns,); () for a class of a whole image.
+        truth: the same, where it is known.
+        real: what raters drew.
+        guessed: what they are predicted to draw.
+        weights: pixels that carry each pattern; None for classes of whole images.
+    """
+
+    label: NDArray[Any]
+    truth: NDArray[Any] | None
+    real: Arrays
+    guessed: Arrays
+    weights: NDArray[Any] | None
+
+    @staticmethod
+    def of(label: NDArray[Any], truth: NDArray[Any] | None, real: Arrays, guessed: Arrays) -> _Seen:
+        if not label.ndim:
+            return _Seen(label, truth, real, guessed, None)
+        known = [] if truth is None else [truth]
+        found = encode_patterns([label, *known, *real.values(), *guessed.values()])
+        columns = iter(found.rows.T.astype(np.int16))
+        return _Seen(
+            next(columns),
+            None if truth is None else next(columns),
+            {rater: next(columns) for rater in real},
+            {rater: next(columns) for rater in guessed},
+            found.counts,
+        )
+
+
 def compare(
-    reference: NDArray[Any], predicted: NDArray[Any], classes: Sequence[str]
+    reference: NDArray[Any],
+    predicted: NDArray[Any],
+    classes: Sequence[str],
+    *,
+    weights: NDArray[Any] | None = None,
 ) -> dict[Key, float]:
     """Dice and IoU of each class and in all, and mIoU; for class labels, whether they are the same.
 
@@ -153,6 +192,7 @@ def compare(
         reference: class indices (*space), -1 where not labelled.
         predicted: same shape and rule.
         classes: names by index.
+        weights: (*space), how many pixels each entry stands for.
 
     Returns:
         By measure and class. NaN for a class that neither map holds: that they agree on nothing
@@ -164,7 +204,7 @@ def compare(
         >>> round(found["Dice", "all"], 3), round(found["IoU", "background"], 3)
         (0.667, 0.667)
     """
-    counts = confusion_counts(reference, predicted, len(classes))
+    counts = confusion_counts(reference, predicted, len(classes), weights=weights)
     if reference.ndim == 0:
         return {("accuracy", ALL): float(np.trace(counts)) if counts.any() else math.nan}
     wanted: dict[str, int | None] = {ALL: None} | {name: k for k, name in enumerate(classes)}
@@ -197,12 +237,14 @@ def squared_cm_error(
     """
     n_classes = len(cm)
     true, observed = truth.ravel(), label.ravel()
+    if cm.ndim == 2:
+        return _squared_cm_error_of_counts(confusion_counts(true, observed, n_classes), cm)
     maps = cm.reshape(n_classes, n_classes, -1)
     total, n_entries = 0.0, 0
     for start in range(0, true.size, _BLOCK):
         part = slice(start, start + _BLOCK)
         known = np.moveaxis(true_confusion(true[part], observed[part], n_classes), -1, 0)
-        guess = np.moveaxis(maps if maps.shape[-1] == 1 else maps[..., part], -1, 0)
+        guess = np.moveaxis(maps[..., part], -1, 0)
         n = int(np.isfinite(known).sum())
         if n:
             rms = confusion_rms_error(known, np.broadcast_to(guess, known.shape))
@@ -210,15 +252,23 @@ def squared_cm_error(
     return total, n_entries
 
 
-def _against_raters(
-    found: CaseScores, label: NDArray[Any], real: Arrays, guessed: Arrays, job: ScoreJob
-) -> None:
+def _squared_cm_error_of_counts(counts: NDArray[Any], cm: NDArray[Any]) -> tuple[float, int]:
+    """Do the same with one matrix for all pixels, from how many were seen as what."""
+    n_classes = len(cm)
+    squares = ((np.eye(n_classes)[None] - cm[:, None]) ** 2).sum(-1)  # (true, observed)
+    return float((counts * squares).sum()), int(counts.sum()) * n_classes
+
+
+def _against_raters(found: CaseScores, seen: _Seen, job: ScoreJob) -> None:
     """Compare the prediction, and the prediction of each rater, with what the rater drew."""
-    each = {rater: compare(drawing, label, job.classes) for rater, drawing in real.items()}
+    each = {
+        rater: compare(drawing, seen.label, job.classes, weights=seen.weights)
+        for rater, drawing in seen.real.items()
+    }
     own = {
-        rater: compare(real[rater], guess, job.classes)
-        for rater, guess in guessed.items()
-        if rater in real
+        rater: compare(seen.real[rater], guess, job.classes, weights=seen.weights)
+        for rater, guess in seen.guessed.items()
+        if rater in seen.real
     }
     for rater, values in each.items():
         found.raters[rater] = values | _named(own.get(rater, {}), DRAWN_BY_ONE)
@@ -226,33 +276,48 @@ def _against_raters(
     found.add(_named(_mean(own.values()), DRAWN))
 
 
-def _as_sets(found: CaseScores, real: Arrays, guessed: Arrays, match_raters: bool) -> None:
+def _as_sets(found: CaseScores, seen: _Seen, match_raters: bool) -> None:
     """Compare raters and predicted raters as sets: their distance, and how far each agrees."""
+    real, guessed, weights = seen.real, seen.guessed, seen.weights
     if match_raters:
         guessed = {rater: guess for rater, guess in guessed.items() if rater in real}
     for name, arrays in ((CONSENSUS, real), (PREDICTED_CONSENSUS, guessed)):
         if arrays:
-            found.values[name, ALL] = consensus_level(_stacked(arrays))
+            found.values[name, ALL] = consensus_level(_stacked(arrays), weights=weights)
     if real and guessed:
         for measure, distance in OVERLAPS.items():
-            value = energy_distance(_stacked(real), _stacked(guessed), distance=distance)
+            value = energy_distance(
+                _stacked(real), _stacked(guessed), distance=distance, weights=weights
+            )
             found.values[f"energy distance ({measure})", ALL] = value
 
 
 def _confusion(
-    found: CaseScores, truth: NDArray[Any], real: Arrays, predicted: PredictedCase, job: ScoreJob
+    found: CaseScores,
+    seen: _Seen,
+    truth: NDArray[Any],
+    real: Arrays,
+    predicted: PredictedCase,
+    job: ScoreJob,
 ) -> None:
     """Compare each rater's predicted confusion matrices with what the rater made of the truth."""
+    assert seen.truth is not None
     total, n_entries = 0.0, 0
     for rater, label in real.items():
-        found.counts[rater] = confusion_counts(truth, label, len(job.classes))
+        found.counts[rater] = confusion_counts(
+            seen.truth, seen.real[rater], len(job.classes), weights=seen.weights
+        )
         if truth.ndim == 0:
             continue  # of a single answer the true matrix is not known
         try:
             cm = _predicted_cm(rater, truth.shape, predicted, job)
             if cm is None:
                 continue
-            squares, n = squared_cm_error(truth, label, cm)
+            squares, n = (
+                _squared_cm_error_of_counts(found.counts[rater], cm)
+                if cm.ndim == 2
+                else squared_cm_error(truth, label, cm)
+            )
         except InputError as error:
             raise error.at(rater=rater, file=predicted.confusion.get(rater)) from None
         if n:
@@ -284,16 +349,13 @@ def _row_sums(
     )
 
 
-def _sizes(maps: Mapping[str, NDArray[Any]], n_classes: int) -> dict[str, NDArray[np.int64]]:
+def _sizes(seen: _Seen, n_classes: int) -> dict[str, NDArray[np.int64]]:
     """Pixels of each class in every map."""
+    known = {} if seen.truth is None else {TRUTH: seen.truth}
     return {
-        who: np.bincount(array[array >= 0].ravel(), minlength=n_classes)
-        for who, array in maps.items()
+        who: np.bincount(array + 1, seen.weights, n_classes + 1)[1:].astype(np.int64)
+        for who, array in ({PREDICTION: seen.label} | known | seen.real).items()
     }
-
-
-def _vote(real: Arrays, n_classes: int) -> NDArray[np.int16]:
-    return np.asarray(majority_vote(_stacked(real), n_classes).label)
 
 
 def _stacked(arrays: Arrays) -> NDArray[np.int16]:

@@ -35,11 +35,12 @@ _FEWEST_CASES = 3
 """Through two points there is always a line: a correlation needs more."""
 
 
-def consensus_level(labels: ArrayLike) -> float:
+def consensus_level(labels: ArrayLike, *, weights: ArrayLike | None = None) -> float:
     """Mean IoU of every two raters, each over the pixels both labelled.
 
     Args:
         labels: class indices (n_raters, *space), -1 where not labelled.
+        weights: (*space), how many pixels each entry stands for.
 
     Returns:
         0 to 1; for several classes the mean over foreground classes. NaN when no two raters share
@@ -49,7 +50,7 @@ def consensus_level(labels: ArrayLike) -> float:
         >>> consensus_level([[0, 1, 1], [0, 1, 0], [0, 1, 0]])
         0.6666666666666666
     """
-    scores = pairwise_scores(labels, score="iou")
+    scores = pairwise_scores(labels, score="iou", weights=weights)
     above = scores[np.triu_indices(len(scores), k=1)]
     known = above[~np.isnan(above)]
     return float(known.mean()) if known.size else math.nan

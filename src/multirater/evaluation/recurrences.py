@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 
-from multirater.evaluation.predictions import PredictedCase, open_predictions
+from multirater.evaluation.predictions import PredictedCase, Predictions, open_predictions
 from multirater.evaluation.soft_scores import ALL, SOFT_DICE, WITH_MEAN, soft_scores
 from multirater.metrics import dice_score
-from multirater.types import Classes, Dataset
+from multirater.types import Case, Classes, Dataset
 
 SOFT = (SOFT_DICE, WITH_MEAN)
 """Columns that are no rater."""
@@ -29,8 +29,15 @@ def recurrence_scores(predictions: Dataset, reference: Dataset) -> pd.DataFrame:
         the cases. Empty when the predictions have no recurrences.
     """
     classes = reference.classes or predictions.classes or Classes.numbered(2)
-    opened = open_predictions(predictions, None, classes, reference.raters).cases
-    rows = [row for case in reference for row in _case_rows(opened, case.name, reference, classes)]
+    opened = open_predictions(predictions, None, classes, reference.raters)
+    return recurrence_scores_opened(opened, reference, classes)
+
+
+def recurrence_scores_opened(
+    opened: Predictions, reference: Dataset, classes: Classes
+) -> pd.DataFrame:
+    """Do what `recurrence_scores` does, with predictions that are open already."""
+    rows = [row for case in reference for row in _case_rows(opened.cases, case, classes)]
     if not rows:
         return pd.DataFrame()
     table = pd.DataFrame(rows).groupby("recurrence").mean()
@@ -39,9 +46,9 @@ def recurrence_scores(predictions: Dataset, reference: Dataset) -> pd.DataFrame:
 
 
 def _case_rows(
-    opened: Mapping[str, PredictedCase], name: str, reference: Dataset, classes: Classes
+    opened: Mapping[str, PredictedCase], case: Case, classes: Classes
 ) -> Iterator[dict[str, float]]:
-    predicted, case = opened.get(name), reference[name]
+    predicted = opened.get(case.name)
     if predicted is None or not predicted.recurrences:
         return
     labels = {rater: case.read_label(rater).array for rater in case.labels}

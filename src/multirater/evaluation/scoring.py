@@ -100,13 +100,29 @@ def evaluate(
     predicted = open_dataset(predictions)
     known = _truth_alone(predicted) if reference is None else open_dataset(reference)
     drawn = None if rater_predictions is None else open_dataset(rater_predictions)
-    classes = _shared_classes(predicted, known)
+    classes = shared_classes(predicted, known)
     opened = open_predictions(predicted, drawn, classes, known.raters)
-    pairs, notes = _paired(known, opened)
+    draws = Draws(level, n_resamples, seed)
+    return evaluate_opened(opened, known, classes, draws, workers=workers)
+
+
+def evaluate_opened(
+    opened: Predictions, reference: Dataset, classes: Classes, draws: Draws, *, workers: int = 1
+) -> Evaluation:
+    """Do what `evaluate` does, with predictions that are open already.
+
+    Args:
+        opened: of the classes and raters of the reference.
+        reference: data set with labels of raters, truth, or both.
+        classes: of the reference.
+        draws: behind the intervals.
+        workers: number of processes.
+    """
+    pairs, notes = _paired(reference, opened)
     job = ScoreJob(
         classes.names,
         by_vote=all(case.truth is None for case, _ in pairs),
-        match_raters=any(set(case.raters) & set(known.raters) for _, case in pairs),
+        match_raters=any(set(case.raters) & set(reference.raters) for _, case in pairs),
         cm=opened.cm,
     )
     found = list(
@@ -115,7 +131,6 @@ def evaluate(
     faults = [fault for each in found for fault in each.faults]
     if faults:
         raise InputError(faults)
-    draws = Draws(level, n_resamples, seed)
     return Summary(pairs, found, opened.cm, classes.names, draws).evaluation(notes)
 
 
@@ -189,7 +204,8 @@ def _truth_alone(predicted: Dataset) -> Dataset:
     )
 
 
-def _shared_classes(predicted: Dataset, reference: Dataset) -> Classes:
+def shared_classes(predicted: Dataset, reference: Dataset) -> Classes:
+    """Return the classes that predictions and reference are compared in, by name."""
     if predicted.kind != reference.kind:
         raise InputError(
             Fault(

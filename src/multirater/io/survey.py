@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -17,6 +17,7 @@ from multirater.errors import Fault, InputError
 from multirater.io.case_files import CaseFiles, read_case_files
 from multirater.io.drawn_facts import DrawnFacts, drawn_facts
 from multirater.io.formats.label_values import CHANNELS, CHANNELS_WITHOUT_BACKGROUND, FOREGROUND
+from multirater.io.kept_labels import TRUTH, KeptLabel, kept_of, with_kept
 from multirater.parallel import map_parallel
 from multirater.patterns import encode_patterns
 from multirater.types import MISSING, Case, Classes, Dataset, Geometry, LabelMap
@@ -40,6 +41,7 @@ class CaseSurvey:
         highest: largest class index in labels, truth and drawings, -1 without any.
         drawn: what the labels look like; None for a case with faults.
         digest: of everything that was drawn, to notice when it changes.
+        kept: labels by rater, and the truth, packed, while a survey that keeps them runs.
     """
 
     name: str
@@ -55,6 +57,7 @@ class CaseSurvey:
     drawn: DrawnFacts | None = None
     spacing: tuple[float, ...] = ()
     digest: str = ""
+    kept: Mapping[str, KeptLabel] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,12 +95,13 @@ class Survey:
         )
 
 
-def survey(dataset: Dataset, *, workers: int = 1) -> Survey:
+def survey(dataset: Dataset, *, workers: int = 1, keep: bool = False) -> Survey:
     """Read every file of a data set and check that they fit together.
 
     Args:
         dataset: as opened by `read_dataset`.
         workers: number of processes.
+        keep: hold what was drawn in memory, packed, for those who ask for it later.
 
     Returns:
         The survey, whose `dataset` knows its classes.
@@ -119,7 +123,7 @@ def survey(dataset: Dataset, *, workers: int = 1) -> Survey:
                 file=str(dataset.folder or ""),
             )
         )
-    look = partial(survey_case, raters=dataset.raters)
+    look = partial(survey_case, raters=dataset.raters, keep=keep)
     cases = tuple(map_parallel(look, dataset.cases, label="reading", workers=workers))
     faults = [fault for case in cases for fault in case.faults]
     if dataset.classes is None:
@@ -129,10 +133,13 @@ def survey(dataset: Dataset, *, workers: int = 1) -> Survey:
     if dataset.classes is None:
         highest = max((case.highest for case in cases), default=MISSING)
         dataset = replace(dataset, classes=Classes.numbered(max(highest + 1, 2)))
+    if keep:
+        dataset = with_kept(dataset, [case.kept for case in cases])
+        cases = tuple(replace(case, kept={}) for case in cases)
     return Survey(dataset, cases)
 
 
-def survey_case(case: Case, raters: Sequence[str]) -> CaseSurvey:
+def survey_case(case: Case, raters: Sequence[str], *, keep: bool = False) -> CaseSurvey:
     """Read one case and list what is wrong with it."""
     files = read_case_files(case)
     space, geometry = _grid(files)
@@ -152,7 +159,13 @@ def survey_case(case: Case, raters: Sequence[str]) -> CaseSurvey:
         drawn=None if files.faults else drawn_facts(files.labels, files.truth, raters),
         spacing=() if files.image is None else files.image.geometry.spacing,
         digest=_digest(files),
+        kept=_kept(case, files) if keep else {},
     )
+
+
+def _kept(case: Case, files: CaseFiles) -> dict[str, KeptLabel]:
+    truth = {} if files.truth is None else {TRUTH: files.truth}
+    return kept_of(case, {**files.labels, **truth})
 
 
 def _digest(files: CaseFiles) -> str:

@@ -26,7 +26,7 @@ from multirater.metrics.overlap import (
     mean_iou_score,
     soft_dice_score,
 )
-from multirater.metrics.pairwise import pairwise_scores
+from multirater.metrics.pairwise import pairwise_kappa, pairwise_scores
 from multirater.metrics.per_class import one_against_rest, per_class
 from multirater.metrics.surface import hausdorff_distance, surface_distance
 
@@ -55,6 +55,7 @@ __all__ = [
     "mean_iou_score",
     "one_against_rest",
     "outline_offsets",
+    "pairwise_kappa",
     "pairwise_scores",
     "per_class",
     "percent_agreement",

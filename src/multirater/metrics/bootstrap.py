@@ -20,6 +20,9 @@ from multirater.errors import Fault, InputError
 from multirater.metrics.class_indices import as_item_weights
 from multirater.metrics.known import mean_of_known
 
+_AT_ONCE = 1 << 20
+"""Values that are drawn in one go: hundreds of small draws one by one are slow."""
+
 Value = TypeVar("Value")
 """What the metric returns: a float, or an array such as one score per class or pair of raters."""
 
@@ -73,9 +76,12 @@ def case_interval(
     values = np.array([metric(*case) for case in zip(*samples, strict=True)], dtype=np.float64)
     n_cases, random = len(values), np.random.default_rng(seed)
 
+    at_once = max(_AT_ONCE // max(values.size, 1), 1)
+
     def draw_again() -> Iterator[NDArray[np.float64]]:
-        for _ in range(n_resamples):
-            yield mean_of_known(values[random.integers(n_cases, size=n_cases)], axis=0)
+        for start in range(0, n_resamples, at_once):
+            n_draws = min(at_once, n_resamples - start)
+            yield from mean_of_known(values[random.integers(n_cases, size=(n_draws, n_cases))], 1)
 
     return _estimate(mean_of_known(values, axis=0), draw_again(), level, n_resamples)
 

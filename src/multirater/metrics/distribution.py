@@ -13,7 +13,11 @@ from multirater.metrics.pairwise import pairwise_scores
 
 
 def energy_distance(
-    samples_a: ArrayLike, samples_b: ArrayLike, *, distance: Overlap = "dice"
+    samples_a: ArrayLike,
+    samples_b: ArrayLike,
+    *,
+    distance: Overlap = "dice",
+    weights: ArrayLike | None = None,
 ) -> float:
     """Generalised energy distance, squared: 2·E[d(S, Y)] − E[d(S, S′)] − E[d(Y, Y′)].
 
@@ -26,6 +30,7 @@ def energy_distance(
         samples_a: class indices (n_samples_a, *space), -1 where not labelled.
         samples_b: class indices (n_samples_b, *space).
         distance: `dice` or `iou`.
+        weights: (*space), how many pixels each entry stands for.
 
     Returns:
         0 for equal distributions, at most 2. Pairs that share no labelled pixel are left out; NaN
@@ -41,7 +46,7 @@ def energy_distance(
     a, b = as_class_indices(samples_a), as_class_indices(samples_b)
     require_same_shape(a[:1], b[:1])
     n = len(a)
-    distances = 1 - pairwise_scores(np.concatenate([a, b]), score=distance)
+    distances = 1 - pairwise_scores(np.concatenate([a, b]), score=distance, weights=weights)
     return 2 * _mean(distances[:n, n:]) - _mean(distances[:n, :n]) - _mean(distances[n:, n:])
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multirater.metrics.class_indices import as_item_weights, as_rating_rows, count_classes
+from multirater.metrics.known import ratio_or_nan
 from multirater.metrics.overlap import Overlap, overlap_of_counts
 from multirater.patterns import encode_patterns
 
@@ -52,6 +53,38 @@ def pairwise_scores(
     return scores
 
 
+def pairwise_kappa(labels: ArrayLike, *, weights: ArrayLike | None = None) -> NDArray[np.float64]:
+    """Cohen's kappa of every pair of raters, each on the items both of them labelled.
+
+    Args:
+        labels: class indices (n_raters, *items), -1 or NaN where not labelled.
+        weights: (*items), how many items each column stands for.
+
+    Returns:
+        (n_raters, n_raters), symmetric; NaN where two raters share no item, or both used one and
+        the same class throughout, as in `cohen_kappa`.
+
+    Example:
+        >>> pairwise_kappa([[0, 0, 1, 1], [0, 0, 1, 0]]).tolist()
+        [[1.0, 0.5], [0.5, 1.0]]
+    """
+    ratings, items = as_rating_rows(labels)
+    n_raters, n_classes = len(ratings), count_classes(ratings)
+    said = _indicators(ratings.T, n_classes)
+    weight = np.ones(len(ratings.T)) if weights is None else as_item_weights(weights, items)
+    weighted = _scaled(said, weight)
+    kappas = np.full((n_raters, n_raters), np.nan)
+    for rater in range(n_raters):  # one at a time: the table of all pairs may not fit in memory
+        own = said[:, rater * n_classes : (rater + 1) * n_classes]
+        counts = np.asarray((own.T @ weighted).todense(), dtype=float)
+        tables = counts.reshape(n_classes, n_raters, n_classes).transpose(1, 0, 2)
+        shares = ratio_or_nan(tables, tables.sum((1, 2), keepdims=True))
+        observed = np.trace(shares, axis1=1, axis2=2)
+        chance = np.einsum("rc,rc->r", shares.sum(1), shares.sum(2))
+        kappas[rater] = ratio_or_nan(observed - chance, 1 - chance)
+    return kappas
+
+
 def _pair_counts(
     ratings: NDArray[Any], n_classes: int, weights: NDArray[np.float64] | None
 ) -> NDArray[np.float64]:
@@ -60,16 +93,28 @@ def _pair_counts(
     Items with the same labels are counted once, and one product of sparse indicator matrices
     counts all pairs: with 40 raters of whom three label a case, the empty pairs cost nothing.
     """
-    from scipy import sparse
-
     found = encode_patterns(ratings)
     weight = found.counts.astype(float)
     if weights is not None:
         weight = np.bincount(found.index, weights=weights, minlength=len(found.rows))
-    n_patterns, n_raters = found.rows.shape
-    pattern, rater = np.nonzero(found.rows >= 0)
-    column = rater * n_classes + found.rows[pattern, rater]
-    shape = (n_patterns, n_raters * n_classes)
-    said = sparse.csr_matrix((np.ones(len(column)), (pattern, column)), shape=shape)
-    counts = np.asarray((said.T @ (sparse.diags(weight) @ said)).todense(), dtype=float)
+    n_raters = len(ratings)
+    said = _indicators(found.rows, n_classes)
+    counts = np.asarray((said.T @ _scaled(said, weight)).todense(), dtype=float)
     return counts.reshape(n_raters, n_classes, n_raters, n_classes).transpose(0, 2, 1, 3)
+
+
+def _indicators(rows: NDArray[Any], n_classes: int) -> Any:
+    """Who said what of each row (n_rows, n_raters): sparse (n_rows, n_raters * n_classes)."""
+    from scipy import sparse
+
+    n_rows, n_raters = rows.shape
+    row, rater = np.nonzero(rows >= 0)
+    column = rater * n_classes + rows[row, rater]
+    shape = (n_rows, n_raters * n_classes)
+    return sparse.csr_matrix((np.ones(len(column)), (row, column)), shape=shape)
+
+
+def _scaled(said: Any, weight: NDArray[np.float64]) -> Any:
+    from scipy import sparse
+
+    return sparse.diags(weight) @ said

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multirater.evaluation.predictions import PredictedCase, Predictions, open_predictions
+from multirater.evaluation.predictions import PredictedCase, Predictions
 from multirater.io import read_image
 from multirater.io.formats.suffixes import suffix_of
 from multirater.patterns import encode_patterns
@@ -180,12 +180,22 @@ class CaseEncoder:
         return [_map(f"{rater}: chance of an error ({result.name})", 1 - right, slices)]
 
 
-def open_encoder(
-    subject: Subject, classes: Classes, reference: Reference, most_bytes: int
+def make_encoder(
+    subject: Subject,
+    classes: Classes,
+    reference: Reference,
+    opened: Mapping[str, Predictions],
+    most_bytes: int,
 ) -> CaseEncoder:
-    """Find everything that can be drawn on the cases of a subject."""
-    raters = subject.dataset.raters
-    opened = {r.name: open_predictions(r.dataset, None, classes, raters) for r in subject.results}
+    """Find everything that can be drawn on the cases of a subject.
+
+    Args:
+        subject: of the report.
+        classes: of its data set.
+        reference: what raters are measured against.
+        opened: what each result says, by its name.
+        most_bytes: of one case, about.
+    """
     drawn = [
         (name, rater)
         for name, found in opened.items()

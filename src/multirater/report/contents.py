@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
@@ -13,16 +13,18 @@ from numpy.typing import NDArray
 
 from multirater.dataset_agreement import Agreement, agreement
 from multirater.dataset_info import study_quality
+from multirater.evaluation.predictions import Predictions
 from multirater.fuse.identifiability import Identifiability
 from multirater.fuse.majority_vote import majority_vote
+from multirater.io.kept_labels import keep_labels
 from multirater.io.survey import Survey, survey
 from multirater.rater_choice import choose_raters
 from multirater.report.models import Measured, measure_results
-from multirater.report.raters import RaterFacts, describe_raters
+from multirater.report.raters import RaterFacts, count_raters, describe_raters
 from multirater.report.reference import Reference, choose_reference
 from multirater.report.selection import clearest_mistakes, order_by_disagreement
 from multirater.report.standing import Standing, standing_of
-from multirater.report.subject import Subject, read_subject
+from multirater.report.subject import Subject, open_results, read_subject
 from multirater.report.tally import CaseTally, tally_cases
 from multirater.report.trust import assess_trust
 from multirater.report.verdicts import Verdict, verdicts_of
@@ -37,6 +39,8 @@ class Contents:
 
     Attributes:
         subject: what it is about; its data set knows its classes.
+        found: its data set, surveyed, with the labels in memory.
+        opened: what each result says of the cases, by its name.
         reference: what raters are measured against.
         tallies: one per case.
         raters: in numbers and words.
@@ -53,9 +57,12 @@ class Contents:
             fewer than two raters.
         verdicts: quality of the raters by each reference.
         standing: who is how good, by the truth where there is one.
+        table: of the raters' errors, with the columns of `raters.csv`; empty without raters.
     """
 
     subject: Subject
+    found: Survey
+    opened: Mapping[str, Predictions]
     reference: Reference
     tallies: list[CaseTally]
     raters: list[RaterFacts]
@@ -71,6 +78,7 @@ class Contents:
     quality: pd.DataFrame = field(default_factory=pd.DataFrame)
     verdicts: list[Verdict] = field(default_factory=list)
     standing: Standing = field(default_factory=Standing)
+    table: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     @property
     def classes(self) -> Classes:
@@ -115,23 +123,53 @@ def gather(
         seed: of the draws behind intervals.
         workers: number of processes.
     """
-    opened = read_subject(paths)
-    dataset = choose_raters(opened.dataset, raters, exclude=exclude)
-    found = survey(dataset, workers=workers)
-    subject = replace(opened, dataset=found.dataset)
+    subject = read_subject(paths)
+    return gather_subject(subject, raters=raters, exclude=exclude, seed=seed, workers=workers)
+
+
+def gather_subject(
+    named: Subject,
+    *,
+    raters: Iterable[str] | None = None,
+    exclude: Iterable[str] | None = None,
+    seed: int = 0,
+    workers: int = 1,
+) -> Contents:
+    """Measure everything that a report on a subject says; labels are read once and kept.
+
+    Args:
+        named: what was named.
+        raters: as in `gather`.
+        exclude: the same.
+        seed: the same.
+        workers: the same.
+    """
+    dataset = choose_raters(named.dataset, raters, exclude=exclude)
+    declared = (each.dataset.classes for each in named.results if each.dataset.classes is not None)
+    classes = dataset.classes or next(declared, None)
+    found = survey(replace(dataset, classes=classes), workers=workers, keep=True)
+    results = tuple(
+        replace(each, dataset=keep_labels(each.dataset, workers=workers)) for each in named.results
+    )
+    subject = replace(named, dataset=found.dataset, results=results)
+    opened = open_results(subject, found.classes)
     reference = choose_reference(subject, len(found.classes))
     tallies = tally_cases(found, reference, workers=workers)
     agreed = _agreement(found, seed)
     matrix, matrix_name = _matrix(found, agreed)
-    n_raters = len(subject.dataset.raters)
-    n_mistakes = 6 if n_raters <= 12 else 3
-    described = describe_raters(subject.dataset, tallies, seed=seed, table=reference.table)
-    measured = measure_results(subject, workers=workers)
+    n_mistakes = 6 if len(subject.dataset.raters) <= 12 else 3
+    table = pd.DataFrame()
+    if subject.dataset.raters:
+        table = count_raters(subject.dataset, tallies, seed=seed, table=reference.table)
+    described = describe_raters(subject.dataset, tallies, table, seed=seed)
+    measured = measure_results(subject, found.classes, opened, workers=workers)
     quality = study_quality(found, seed=seed)
     standing = standing_of(subject.dataset, reference, tallies, quality, seed=seed)
     checked = _identifiability(found)
     return Contents(
         subject,
+        found,
+        opened,
         reference,
         tallies,
         described,
@@ -141,12 +179,13 @@ def gather(
         assess_trust(subject, found, reference, agreed, checked, measured, standing),
         measured,
         order_by_disagreement(tallies),
-        [clearest_mistakes(tallies, rater, n_mistakes) for rater in range(n_raters)],
+        clearest_mistakes(tallies, n_mistakes),
         study_findings(found),
-        tuple(each for each in opened.dataset.raters if each not in dataset.raters),
+        tuple(each for each in named.dataset.raters if each not in dataset.raters),
         quality,
         verdicts_of(subject, reference, described, quality),
         standing,
+        table,
     )
 
 

@@ -7,10 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from multirater.evaluation import Evaluation, evaluate, paired_differences
-from multirater.evaluation.recurrences import recurrence_scores
+from multirater.evaluation import Evaluation, paired_differences
+from multirater.evaluation.predictions import Predictions
+from multirater.evaluation.recurrences import recurrence_scores_opened
+from multirater.evaluation.result import Draws
+from multirater.evaluation.scoring import evaluate_opened
 from multirater.report.raters import Figure
 from multirater.report.subject import Result, Subject
+from multirater.types import Classes
 
 _MEASURES = {
     "Dice": "Dice",
@@ -27,6 +31,8 @@ _MEASURES = {
     "consensus Pearson": "consensus Pearson",
 }
 """Measures of an evaluation that the methods table shows, and what it calls them."""
+
+_DRAWS = Draws(level=0.95, n_resamples=500, seed=0)
 
 LOWER_IS_BETTER = ("energy distance (Dice)", "CM RMSE", "global CM RMSE")
 
@@ -54,6 +60,7 @@ class Measured:
             labels of a case, networks only its image. None for the best itself, for the only one
             of a kind, and where results have no case in common.
         is_best: whether it has the highest headline figure of several of its kind.
+        evaluation: everything that was measured, for figures.
     """
 
     name: str
@@ -66,13 +73,18 @@ class Measured:
     n_covered: int = 0
     behind: Figure | None = None
     is_best: bool = False
+    evaluation: Evaluation | None = None
 
 
-def measure_results(subject: Subject, *, workers: int = 1) -> list[Measured]:
+def measure_results(
+    subject: Subject, classes: Classes, opened: Mapping[str, Predictions], *, workers: int = 1
+) -> list[Measured]:
     """Evaluate every fusion and prediction against what is known of its cases.
 
     Args:
         subject: of the report.
+        classes: of its data set.
+        opened: what each result says, by its name.
         workers: number of processes.
 
     Returns:
@@ -89,7 +101,7 @@ def measure_results(subject: Subject, *, workers: int = 1) -> list[Measured]:
         cases = tuple(case for case in dataset if case.name in common)
         dataset = replace(dataset, cases=cases)
     found = {
-        result.name: evaluate(result.dataset, dataset, n_resamples=500, workers=workers)
+        result.name: evaluate_opened(opened[result.name], dataset, classes, _DRAWS, workers=workers)
         for result in results
     }
     behind: dict[str, Figure | None] = {}
@@ -97,9 +109,10 @@ def measure_results(subject: Subject, *, workers: int = 1) -> list[Measured]:
         behind |= _behind({r.name: found[r.name] for r in results if r.kind == kind})
     measured = []
     for result in results:
-        table = recurrence_scores(result.dataset, dataset)
+        table = recurrence_scores_opened(opened[result.name], dataset, classes)
         steps = {str(name): [float(v) for v in table[name]] for name in table}
-        each = replace(_measured(result, found[result.name]), recurrences=steps)
+        evaluation = found[result.name]
+        each = replace(_measured(result, evaluation), recurrences=steps, evaluation=evaluation)
         gap = behind.get(result.name)
         n_covered = len(covered[result.name])
         is_best = result.name in behind and gap is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from multirater.fuse.rater_table import rater_table, rater_table_of_tasks
 from multirater.metrics import case_interval
+from multirater.metrics.known import mean_of_known
 from multirater.report.tally import CaseTally
 from multirater.types import Dataset
 from multirater.words import confusion_words, offset_words
@@ -69,66 +71,104 @@ class RaterFacts:
         return offset_words(*ends, self.unit, self.missed, self.judged)
 
 
-def describe_raters(
+def count_raters(
     dataset: Dataset,
     tallies: Sequence[CaseTally],
     *,
     seed: int = 0,
     table: pd.DataFrame | None = None,
+) -> pd.DataFrame:
+    """Return what is known of the raters' errors, one row each, with the columns of `raters.csv`.
+
+    Args:
+        dataset: with its classes settled.
+        tallies: of its cases, in order.
+        seed: of the draws behind intervals.
+        table: what a fusion has said of them already, which is said again where it is complete.
+    """
+    assert dataset.classes is not None
+    names = dataset.classes.names
+    known = {f"cm[{true},{observed}]" for true in names for observed in names} | {"skill"}
+    if table is not None and known <= set(table.columns):
+        return table
+    if dataset.kind == "masks":
+        counts = np.stack([each.counts for each in tallies]).astype(float)
+        return rater_table(counts, dataset.raters, names, seed=seed)
+    total = np.sum([each.counts for each in tallies], axis=0, dtype=float)
+    return rater_table_of_tasks(total, dataset.raters, names)
+
+
+def describe_raters(
+    dataset: Dataset, tallies: Sequence[CaseTally], table: pd.DataFrame, *, seed: int = 0
 ) -> list[RaterFacts]:
     """Describe every rater, with intervals from drawing cases again.
 
     Args:
         dataset: with its classes settled.
         tallies: of its cases, in order.
+        table: of `count_raters`.
         seed: of the draws.
-        table: what a fusion has said of them already (`raters.csv`), which is said again.
     """
     assert dataset.classes is not None
-    names = dataset.classes.names
+    names, is_mask = dataset.classes.names, dataset.kind == "masks"
     if not dataset.raters:
         return []
     counts = np.stack([each.counts for each in tallies])
-    is_mask = dataset.kind == "masks"
-    known = {f"cm[{true},{observed}]" for true in names for observed in names} | {"skill"}
-    if table is not None and known <= set(table.columns):
-        pass
-    elif is_mask:
-        table = rater_table(counts.astype(float), dataset.raters, names, seed=seed)
-    else:
-        table = rater_table_of_tasks(counts.sum(0).astype(float), dataset.raters, names)
+    n_labels = Counter(rater for case in dataset for rater in case.labels)
+    score = np.stack([each.score for each in tallies])
+    offset = np.stack([each.offset for each in tallies]) if is_mask else None
+    unit = "mm" if any(each.in_millimetres for each in tallies) else "px"
     return [
-        _describe(number, dataset, tallies, counts[:, number], table.iloc[number], seed)
-        for number in range(len(dataset.raters))
+        _describe(
+            _Measured(
+                rater,
+                n_labels[rater],
+                counts[:, number],
+                score[:, number],
+                None if offset is None else offset[:, number],
+                unit,
+            ),
+            table.iloc[number],
+            names,
+            seed,
+        )
+        for number, rater in enumerate(dataset.raters)
     ]
 
 
+@dataclass(frozen=True, eq=False)
+class _Measured:
+    """One rater over all cases: as `CaseTally`, with the cases in front; offsets of masks only."""
+
+    name: str
+    labels: int
+    counts: NDArray[Any]
+    score: NDArray[np.float64]
+    offset: NDArray[np.float64] | None
+    unit: str
+
+
 def _describe(
-    number: int,
-    dataset: Dataset,
-    tallies: Sequence[CaseTally],
-    counts: NDArray[Any],
-    row: pd.Series[Any],
-    seed: int,
+    measured: _Measured, row: pd.Series[Any], names: Sequence[str], seed: int
 ) -> RaterFacts:
-    assert dataset.classes is not None
-    rater, names = dataset.raters[number], dataset.classes.names
-    is_mask = dataset.kind == "masks"
-    total = counts.sum(0)
-    there, drawn = counts[:, 1:].sum((1, 2)) > 0, counts[:, :, 1:].sum((1, 2)) > 0
-    judged = counts.sum((1, 2)) > 0
+    counts, offset = measured.counts, measured.offset
+    is_mask = offset is not None
+    total = counts.sum(0, dtype=np.int64)
+    there, drawn = counts[:, 1:].any((1, 2)), counts[:, :, 1:].any((1, 2))
+    judged = counts.any((1, 2))
     expected = np.nan_to_num(_matrix(row, names)) * total.sum(1, keepdims=True)
+    by_class = {} if offset is None else dict(enumerate(_mean(each, seed) for each in offset.T))
     return RaterFacts(
-        name=rater,
-        labels=sum(rater in case.labels for case in dataset),
+        name=measured.name,
+        labels=measured.labels,
         judged=int(judged.sum()),
         skill=_figure(row, "skill"),
-        score=_mean([float(t.score[number]) for t in tallies], seed),
+        score=_mean(measured.score, seed),
         recalls=tuple(_figure(row, f"cm[{name},{name}]") for name in names),
         specificity=_figure(row, "specificity"),
-        offset=_mean([_mean_of_classes(t.offset[number]) for t in tallies], seed),
-        offsets=_offsets(number, tallies, len(names), seed),
-        unit="mm" if any(each.in_millimetres for each in tallies) else "px",
+        offset=Figure(float("nan")) if offset is None else _mean(mean_of_known(offset, 1), seed),
+        offsets={k: figure for k, figure in by_class.items() if not np.isnan(figure.value)},
+        unit=measured.unit,
         missed=int((judged & there & ~drawn).sum()) if is_mask else 0,
         invented=int((judged & ~there & drawn).sum()) if is_mask else 0,
         cm=_matrix(row, names),
@@ -141,30 +181,16 @@ def _matrix(row: pd.Series[Any], names: Sequence[str]) -> NDArray[np.float64]:
     return np.array([[float(row[f"cm[{t},{o}]"]) for o in names] for t in names])
 
 
-def _offsets(
-    number: int, tallies: Sequence[CaseTally], n_classes: int, seed: int
-) -> dict[int, Figure]:
-    found = {
-        k: _mean([float(t.offset[number, k]) for t in tallies], seed) for k in range(n_classes)
-    }
-    return {k: figure for k, figure in found.items() if not np.isnan(figure.value)}
-
-
-def _mean_of_classes(offsets: NDArray[np.float64]) -> float:
-    known = offsets[~np.isnan(offsets)]
-    return float(known.mean()) if known.size else float("nan")
-
-
 def _figure(row: pd.Series[Any], name: str) -> Figure:
     if name not in row.index:
         return Figure(float("nan"))
     return Figure(float(row[name]), float(row[f"{name}_low"]), float(row[f"{name}_high"]))
 
 
-def _mean(values: Sequence[float], seed: int) -> Figure:
+def _mean(values: NDArray[np.float64], seed: int) -> Figure:
     """Mean over the cases where the value is known; an interval needs two."""
-    known = [value for value in values if not np.isnan(value)]
-    if not known:
+    known = values[~np.isnan(values)]
+    if not len(known):
         return Figure(float("nan"))
     found = case_interval(float, known, n_resamples=500, seed=seed)
     if len(known) == 1:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from multirater.fuse.majority_vote import majority_vote
 from multirater.io.results.contents import read_rater_table
 from multirater.report.subject import Result, Subject
-from multirater.types import Case, LabelMap, Source
+from multirater.types import MISSING, Case, LabelMap, Source
 
 _ENOUGH = 0.5
 """Share of the labelled cases from which on a truth is what raters are measured against."""
@@ -55,6 +55,23 @@ class Reference:
         if self.kind == "vote" and (labels >= 0).any():
             return vote(labels, self.n_classes)
         return None
+
+    def read_classes(self, cases: Sequence[Case], answers: NDArray[Any]) -> NDArray[np.int16]:
+        """Return the class of every case, (n_cases,), -1 where there is no reference.
+
+        Args:
+            cases: of a study of class labels.
+            answers: of its raters, (n_cases, n_raters), -1 where missing.
+        """
+        found = np.full(len(cases), MISSING, dtype=np.int16)
+        answered = (answers != MISSING).any(1)
+        if self.kind == "vote" and answered.any():
+            found[answered] = vote(answers[answered].T, self.n_classes)
+        elif self.kind != "none":
+            for place in np.flatnonzero(answered).tolist():
+                true = self.read(cases[place], answers[place])
+                found[place] = MISSING if true is None else true
+        return found
 
 
 def vote(labels: NDArray[Any], n_classes: int) -> NDArray[np.int16]:

@@ -10,7 +10,7 @@ from multirater.errors import Fault, InputError
 from multirater.io.atomic import replacing
 from multirater.io.new_folder import new_folder
 from multirater.progress import track
-from multirater.report.case_data import open_encoder
+from multirater.report.case_data import make_encoder
 from multirater.report.contents import Contents, gather
 from multirater.report.page import CaseSource, Page
 from multirater.report.selection import MOST_CASES, choose_cases
@@ -71,7 +71,7 @@ def write_report(
     if figures is not None:
         from multirater.report.figures import write_figures
 
-        write_figures(contents.subject, figures, overwrite=overwrite)
+        write_figures(contents, figures, overwrite=overwrite)
     page = make_page(contents, cases=cases)
     if page.source == "folder":
         with new_folder(target.parent, overwrite=overwrite) as part:
@@ -94,7 +94,9 @@ def make_page(contents: Contents, *, cases: int | Literal["all"]) -> Page:
     most = None if cases == "all" else cases
     chosen, sampled = choose_cases(contents.order, list(dict.fromkeys(wanted)), most)
     room = MOST_BYTES // max(len(chosen), 1) if source == "inline" else _BYTES_OF_A_CASE_FILE
-    encoder = open_encoder(contents.subject, contents.classes, contents.reference, room)
+    encoder = make_encoder(
+        contents.subject, contents.classes, contents.reference, contents.opened, room
+    )
     return Page(contents, encoder, chosen, sampled, source)
 
 

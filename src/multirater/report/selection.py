@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from multirater.metrics.known import mean_of_known
 from multirater.report.tally import CaseTally
 
 MOST_CASES = 500
@@ -18,28 +19,26 @@ def order_by_disagreement(tallies: Sequence[CaseTally]) -> list[int]:
     return [int(i) for i in np.argsort(-np.nan_to_num(values, nan=-1.0), kind="stable")]
 
 
-def clearest_mistakes(tallies: Sequence[CaseTally], rater: int, most: int) -> list[int]:
-    """Positions of the cases on which a rater errs most clearly, clearest first.
+def clearest_mistakes(tallies: Sequence[CaseTally], most: int) -> list[list[int]]:
+    """Positions of the cases on which each rater errs most clearly, clearest first.
 
     A mistake is clear when the rater is far from the reference while the others are close to it;
     among equals the case with more at stake comes first.
 
     Args:
         tallies: of all cases.
-        rater: position.
-        most: how many.
+        most: how many of each rater.
     """
+    scores = np.stack([each.score for each in tallies])
     found = []
-    for position, tally in enumerate(tallies):
-        own = tally.score[rater]
-        if np.isnan(own) or own >= 1:
-            continue
-        others = np.delete(tally.score, rater)
-        known = others[~np.isnan(others)]
-        company = float(known.mean()) if known.size else 1.0
-        at_stake = int(tally.counts[rater, 1:].sum())
-        found.append(((1 - own) * (0.25 + company), at_stake, -position))
-    return [-position for _, _, position in sorted(found, reverse=True)[:most]]
+    for rater, own in enumerate(scores.T):
+        wrong = np.flatnonzero(own < 1)
+        company = mean_of_known(np.delete(scores[wrong], rater, axis=1), axis=1)
+        clear = (1 - own[wrong]) * (0.25 + np.nan_to_num(company, nan=1.0))
+        at_stake = [tallies[place].counts[rater, 1:].sum() for place in wrong.tolist()]
+        order = np.lexsort((wrong, -np.array(at_stake, dtype=np.int64), -clear))[:most]
+        found.append(wrong[order].tolist())
+    return found
 
 
 def choose_cases(

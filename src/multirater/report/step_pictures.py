@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multirater.evaluation.predictions import PredictedCase, open_predictions
+from multirater.evaluation.predictions import PredictedCase
 from multirater.evaluation.soft_scores import shares
 from multirater.report.pictures import encode_picture
 from multirater.types import Case
@@ -53,12 +53,11 @@ class StepPictures:
 
 def step_pictures(contents: Contents) -> list[StepPictures]:
     """Return pictures of the cases with most disagreement, for every method with recurrences."""
-    data = contents.subject.dataset
     if not contents.is_masks:
         return []
     found = []
     for result in contents.subject.results:
-        opened = open_predictions(result.dataset, None, contents.classes, data.raters).cases
+        opened = contents.opened[result.name].cases
         ordered = [contents.cases[position] for position in contents.order]
         shown = [c for c in ordered if c.name in opened and opened[c.name].recurrences][:_CASES]
         found += [

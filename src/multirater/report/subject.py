@@ -14,6 +14,8 @@ from typing import Any, Literal
 import pandas as pd
 
 from multirater.errors import Fault, InputError
+from multirater.evaluation.predictions import Predictions, open_predictions
+from multirater.evaluation.scoring import shared_classes
 from multirater.fuse.methods import ALWAYS_POOLED
 from multirater.io import read_dataset
 from multirater.io.results.contents import read_curves, read_json, read_rater_table, read_trust
@@ -22,7 +24,7 @@ from multirater.io.results.origin import read_origin
 from multirater.io.tables.manifest import FILE_NAME as MANIFEST
 from multirater.rater_choice import choose_raters
 from multirater.trust import Finding, Trust, findings_from_json
-from multirater.types import Dataset
+from multirater.types import Classes, Dataset
 
 _GENERIC = {"data", "dataset", "predictions", "fused", "run"}
 """Folder names that say nothing without the folder they are in."""
@@ -116,6 +118,25 @@ def read_subject(paths: Sequence[str | Path]) -> Subject:
         tuple(_distinct(found.results)),
         tuple(_distinct(found.runs)),
     )
+
+
+def open_results(subject: Subject, classes: Classes) -> dict[str, Predictions]:
+    """Find everything that the results of a subject say, by result, without reading images.
+
+    Args:
+        subject: of a report.
+        classes: of its data set, in whose order labels come.
+
+    Raises:
+        InputError: a result has other classes, or another kind of labels.
+    """
+    data = replace(subject.dataset, classes=classes)
+    return {
+        each.name: open_predictions(
+            each.dataset, None, shared_classes(each.dataset, data), data.raters
+        )
+        for each in subject.results
+    }
 
 
 def _look_at(path: Path, found: _Found) -> None:

@@ -10,14 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from multirater.dataset_disagreement import case_disagreement, disagreements
 from multirater.errors import InputError
 from multirater.io.formats.grid import is_default
 from multirater.io.survey import CaseSurvey, Survey
-from multirater.metrics import confusion_counts, outline_offsets, pairwise_scores, percent_agreement
+from multirater.metrics import confusion_counts, outline_offsets
 from multirater.metrics.overlap import overlap_of_counts
 from multirater.parallel import map_parallel
+from multirater.patterns import encode_patterns
 from multirater.report.reference import Reference
-from multirater.types import Case
+from multirater.types import MISSING, Case
 
 Array = NDArray[np.float64]
 
@@ -54,11 +56,36 @@ def tally_cases(found: Survey, reference: Reference, *, workers: int = 1) -> lis
     Returns:
         One tally per case, in the order of the data set.
     """
+    if found.dataset.kind == "classes":
+        return _tally_answers(found, reference)
     job = partial(
         _tally, reference=reference, raters=found.dataset.raters, n_classes=len(found.classes)
     )
     pairs = list(zip(found.dataset.cases, found.cases, strict=True))
     return list(map_parallel(job, pairs, label="comparing raters", workers=workers))
+
+
+def _tally_answers(found: Survey, reference: Reference) -> list[CaseTally]:
+    """Compare class labels all at once: there may be very many cases, and few answers of each."""
+    n_raters, n_classes = len(found.dataset.raters), len(found.classes)
+    answers = answers_of(found)
+    true = reference.read_classes(found.dataset.cases, answers)
+    known = (answers != MISSING) & (true != MISSING)[:, None]
+    counts = np.zeros((*answers.shape, n_classes, n_classes), dtype=np.int8)
+    case, rater = np.nonzero(known)
+    counts[case, rater, true[case], answers[case, rater]] = 1
+    score = np.where(known, answers == true[:, None], np.nan)
+    no_outline = np.full((n_raters, n_classes), np.nan)
+    return [
+        CaseTally(table, right, no_outline, float(apart), False)
+        for table, right, apart in zip(counts, score, disagreements(found), strict=True)
+    ]
+
+
+def answers_of(found: Survey) -> NDArray[np.int64]:
+    """Return the class labels of a study, (n_cases, n_raters), -1 where missing."""
+    nobody = np.full((1, len(found.dataset.raters)), MISSING)
+    return np.concatenate([case.rows if len(case.rows) else nobody for case in found.cases])
 
 
 def _tally(
@@ -73,44 +100,20 @@ def _tally(
     disagreement = case_disagreement(surveyed)
     if not case.labels or reference.kind == "none":
         return CaseTally(counts, score, offset, disagreement, in_mm)
-    labels = case.read_labels(raters).array
+    present = [number for number, rater in enumerate(raters) if rater in case.labels]
+    labels = case.read_labels([raters[number] for number in present]).array
     try:
         true = reference.read(case, labels)
     except InputError as error:
         raise error.at(case=case.name) from None
     if true is None or true.shape != labels.shape[1:]:
         return CaseTally(counts, score, offset, disagreement, in_mm)
-    for number, rater in enumerate(raters):
-        if rater in case.labels:
-            counts[number] = confusion_counts(true, labels[number], n_classes)
-            score[number] = _score(counts[number], labels.ndim > 1)
-    if labels.ndim > 1:
-        spacing = geometry.spacing if in_mm and geometry is not None else None
-        for k in range(1, n_classes):
-            offset[:, k] = outline_offsets(true, labels, foreground=k, spacing=spacing)
+    found = encode_patterns([true, *labels])
+    for number, drawn in zip(present, found.rows.T[1:], strict=True):
+        table = confusion_counts(found.rows[:, 0], drawn, n_classes, weights=found.counts)
+        counts[number] = table
+        score[number] = overlap_of_counts(table, "dice", None, empty=float("nan"))
+    spacing = geometry.spacing if in_mm and geometry is not None else None
+    for k in range(1, n_classes):
+        offset[present, k] = outline_offsets(true, labels, foreground=k, spacing=spacing)
     return CaseTally(counts, score, offset, disagreement, in_mm)
-
-
-def case_disagreement(case: CaseSurvey) -> float:
-    """How far the raters of a case are apart, 0 to 1.
-
-    For masks one minus the mean Dice of every two raters; for class labels the share of pairs of
-    raters who disagree. NaN with fewer than two raters.
-    """
-    if not len(case.rows):
-        return float("nan")
-    if not case.space:
-        return 1 - percent_agreement(case.rows.T, weights=case.counts)
-    present = (case.rows >= 0).any(0)
-    if present.sum() < 2:
-        return float("nan")
-    scores = pairwise_scores(case.rows[:, present].T, weights=case.counts)
-    above = scores[np.triu_indices(len(scores), k=1)]
-    known = above[~np.isnan(above)]
-    return float(1 - known.mean()) if known.size else float("nan")
-
-
-def _score(counts: NDArray[Any], is_mask: bool) -> float:
-    if is_mask:
-        return overlap_of_counts(counts, "dice", None, empty=float("nan"))
-    return float(np.trace(counts)) if counts.any() else float("nan")

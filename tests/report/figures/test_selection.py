@@ -10,13 +10,14 @@ import multirater
 from multirater import dataset_from_arrays
 from multirater.errors import InputError
 from multirater.fusion.fused_dataset import fuse_dataset
+from multirater.report.contents import gather_subject
 from multirater.report.figures.selection import figures_of
 from multirater.report.subject import Result, Subject, read_subject
 
 
 def _drawn(paths, cases=1):
     subject = paths if isinstance(paths, Subject) else read_subject(paths)
-    return dict(figures_of(subject, cases))
+    return dict(figures_of(gather_subject(subject), cases))
 
 
 def _alone(data):
@@ -130,5 +131,5 @@ def test_a_result_of_another_size_is_named(study):
     names = ["c1", "c2", "c3"]
     small = dataset_from_arrays(np.zeros((3, 1, 10, 10), int), raters=["network"], cases=names)
     subject = Subject("x", ("data set",), data, (Result("net", "predictions", small),))
-    with pytest.raises(InputError, match="net gives it size 10 x 10"):
+    with pytest.raises(InputError, match="label has size 24 x 24"):
         _drawn(subject)

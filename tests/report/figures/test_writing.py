@@ -9,6 +9,7 @@ from PIL import Image
 
 from multirater import dataset_from_arrays
 from multirater.errors import InputError
+from multirater.report.contents import gather_subject
 from multirater.report.figures import write_figures
 from multirater.report.subject import Subject
 
@@ -19,7 +20,7 @@ SVG_METADATA = {"metadata", "RDF", "Work", "type", "format", "creator", "Agent",
 def _one_figure():
     labels = np.zeros((1, 1, 24, 24), dtype=np.int16)
     labels[..., 4:9, 4:9] = 1
-    return Subject("one", ("data set",), dataset_from_arrays(labels))
+    return gather_subject(Subject("one", ("data set",), dataset_from_arrays(labels)))
 
 
 def test_names_are_safe_in_file_names_and_inert_in_files(predict, tmp_path):
@@ -30,7 +31,7 @@ def test_names_are_safe_in_file_names_and_inert_in_files(predict, tmp_path):
         raters=["<script>alert(1)</script>", '../$x_1$ -- "é" & more'],
         cases=["--><img src=x onerror=y>"],
     )
-    files = write_figures(predict(data), tmp_path / "out")
+    files = write_figures(gather_subject(predict(data)), tmp_path / "out")
     assert any(path.name.startswith("confusion-maps-") for path in files)
     for path in files:
         assert path.parent == tmp_path / "out"
@@ -73,4 +74,4 @@ def test_images_alone_are_nothing_to_draw(tmp_path):
     nobody = np.empty((3, 0, 24, 24), dtype=np.int16)
     data = dataset_from_arrays(nobody, images=np.zeros((3, 24, 24)))
     with pytest.raises(InputError, match="nothing to draw"):
-        write_figures(Subject("images", ("data set",), data), tmp_path)
+        write_figures(gather_subject(Subject("images", ("data set",), data)), tmp_path)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from multirater.evaluation.predictions import PredictedCase, open_predictions
-from multirater.types import Classes, Dataset
+from multirater.evaluation.predictions import PredictedCase
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,17 +32,3 @@ class Estimate:
         """Read class probabilities (n_classes, *space), classes in the reference's order."""
         file = self.predicted.soft
         return None if file is None else self.predicted.read_probability(file, space)
-
-
-def open_estimates(
-    predictions: Dataset, classes: Classes, raters: Sequence[str]
-) -> dict[str, Estimate]:
-    """Find what a folder of predictions or of a fusion says of each case, by case.
-
-    Args:
-        predictions: data set with one rater, the network or the fusion.
-        classes: in whose order labels come.
-        raters: names of the raters, to know their folders by.
-    """
-    opened = open_predictions(predictions, None, classes, raters).cases
-    return {name: Estimate(each) for name, each in opened.items()}

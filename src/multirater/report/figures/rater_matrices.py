@@ -1,4 +1,4 @@
-"""What is known of each rater: from `raters.csv`, or counted from the labels of a data set."""
+"""What is known of each rater: one row each, with the columns of `raters.csv`."""
 
 from __future__ import annotations
 
@@ -11,12 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
-from multirater.fuse.rater_table import rater_table, rater_table_of_tasks
-from multirater.io.survey import Survey
 from multirater.io.tables.result_table import read_result_table
-from multirater.metrics import confusion_counts
-from multirater.report.reference import Reference, vote
-from multirater.types import MISSING, Case
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,55 +69,3 @@ def read_matrices(path: Path, source: str) -> RaterMatrices:
             )
         )
     return RaterMatrices(table.set_index("rater"), source)
-
-
-def count_matrices(found: Survey, reference: Reference) -> RaterMatrices | None:
-    """Compare raters with what they can be measured against.
-
-    Args:
-        found: survey of a data set.
-        reference: truth, fused labels or majority.
-
-    Returns:
-        None when there is nothing to compare with.
-    """
-    if reference.kind == "none":
-        return None
-    raters, names, source = found.dataset.raters, found.classes.names, f"against {reference.name}"
-    if reference.table is not None and "skill" in reference.table:
-        return RaterMatrices(reference.table, source)
-    if found.dataset.kind == "classes":
-        counts = _count_answers(found, reference)
-        return RaterMatrices(rater_table_of_tasks(counts, raters, names), source)
-    cases = [case for case in found.dataset if case.labels]
-    known = [each for case in cases if (each := _count_pixels(case, found, reference)) is not None]
-    return RaterMatrices(rater_table(np.stack(known), raters, names), source) if known else None
-
-
-def _count_pixels(case: Case, found: Survey, reference: Reference) -> NDArray[np.float64] | None:
-    """Count pixels (n_raters, true, observed) of one case."""
-    raters, n_classes = found.dataset.raters, len(found.classes)
-    true = reference.read(case, case.read_labels().array)
-    if true is None:
-        return None
-    counts = np.zeros((len(raters), n_classes, n_classes))
-    for rater in case.labels:
-        label = case.read_label(rater).array
-        counts[raters.index(rater)] = confusion_counts(true, label, n_classes)
-    return counts
-
-
-def _count_answers(found: Survey, reference: Reference) -> NDArray[np.float64]:
-    """Count tasks (n_raters, true, observed), all cases at once: there may be very many."""
-    labelled = [
-        (case, part.rows[0])
-        for case, part in zip(found.dataset, found.cases, strict=True)
-        if len(part.rows)
-    ]
-    answers = np.stack([row for _, row in labelled], axis=1)
-    if reference.kind == "vote":
-        true = vote(answers, len(found.classes))
-    else:
-        read = [reference.read(case, row) for case, row in labelled]
-        true = np.array([MISSING if each is None else each for each in read], dtype=np.int16)
-    return np.stack([confusion_counts(true, each, len(found.classes)) for each in answers])

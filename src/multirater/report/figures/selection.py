@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
+import pandas as pd
 from matplotlib.figure import Figure
 
-from multirater.dataset_agreement import agreement
-from multirater.dataset_info import disagreement
-from multirater.evaluation import Evaluation, evaluate
+from multirater.evaluation import Evaluation
 from multirater.evaluation.consensus import GROUPS
-from multirater.evaluation.recurrences import recurrence_scores
 from multirater.fuse.quality import with_quality
-from multirater.fusion.study_quality import quality_of_study
 from multirater.io.naming import file_names
 from multirater.io.results.layout import RATERS
-from multirater.io.survey import Survey, survey
+from multirater.report.contents import Contents
 from multirater.report.figures.agreement_matrix import draw_agreement
 from multirater.report.figures.case_view import CaseView, view_case
 from multirater.report.figures.confusion_maps import draw_confusion_maps
@@ -28,37 +25,41 @@ from multirater.report.figures.consensus import consensus_levels, draw_consensus
 from multirater.report.figures.consensus_groups import draw_consensus_groups
 from multirater.report.figures.curves import draw_curves
 from multirater.report.figures.drawings import draw_drawings
-from multirater.report.figures.estimate import open_estimates
+from multirater.report.figures.estimate import Estimate
 from multirater.report.figures.quality import draw_quality
-from multirater.report.figures.rater_matrices import RaterMatrices, count_matrices, read_matrices
+from multirater.report.figures.rater_matrices import RaterMatrices, read_matrices
 from multirater.report.figures.recurrences import draw_recurrence_curves, draw_recurrences
 from multirater.report.figures.uncertainty import draw_uncertainty
-from multirater.report.reference import choose_reference
 from multirater.report.subject import Subject
 
 Named: TypeAlias = Iterator[tuple[str, Figure]]
 """Figures with their file names, made one after the other."""
 
 
-def figures_of(subject: Subject, cases: int | Sequence[str] = 3) -> Named:
-    """Draw every figure that can be made of a subject, one after the other.
+def figures_of(contents: Contents, cases: int | Sequence[str] = 3) -> Named:
+    """Draw every figure that can be made of a report's contents, one after the other.
 
     Args:
-        subject: data set, and what was made of it.
+        contents: of data set, and what was made of it.
         cases: names of the cases to show, or how many: those with the most disagreement.
 
     Yields:
         The file name without suffix, and the figure.
     """
-    yield from _Material(subject, cases).figures()
+    yield from _Material(contents, cases).figures()
 
 
 @dataclass(frozen=True, eq=False)
 class _Material:
-    """A subject and what is computed of it once, when a figure asks for it."""
+    """What a report says, and which cases of it are drawn."""
 
-    subject: Subject
+    contents: Contents
     cases: int | Sequence[str]
+
+    @property
+    def subject(self) -> Subject:
+        """What the report is about."""
+        return self.contents.subject
 
     def figures(self) -> Named:
         """Yield the figures one by one, so that only one is in memory."""
@@ -71,11 +72,9 @@ class _Material:
             yield from self._of_results()
 
     def _of_raters(self) -> Named:
-        raters = self._survey.dataset.raters
-        if len(raters) > 1:
-            found = agreement(self._survey, n_resamples=1)
-            if len(found.pairs):
-                yield "agreement", draw_agreement(found, raters)
+        found = self.contents.agreed
+        if found is not None and len(found.pairs):
+            yield "agreement", draw_agreement(found, self.subject.dataset.raters)
         for name, matrices in self._matrices():
             end = f"-{self._files[name]}" if name else ""
             drawn = draw_confusion_matrices(
@@ -85,7 +84,7 @@ class _Material:
             yield f"quality{end}", draw_quality(matrices.table, note=matrices.source)
 
     def _of_cases(self) -> Named:
-        views, raters, classes = self._views, self._raters, self._survey.classes
+        views, raters, classes = self._views, self._raters, self.contents.classes
         if any(view.labels or view.estimates or view.truth is not None for view in views):
             yield "drawings", draw_drawings(views, raters, classes)
         if any(len(view.labels) > 1 or view.probability is not None for view in views):
@@ -99,22 +98,16 @@ class _Material:
                 yield f"confusion-maps-{files[view.name]}", figure
 
     def _of_results(self) -> Named:
-        for result in self.subject.results:
-            table = recurrence_scores(result.dataset, self._survey.dataset)
-            if len(table):
-                yield f"recurrence-curves-{self._files[result.name]}", draw_recurrence_curves(table)
+        for each in self.contents.measured:
+            if each.recurrences:
+                table = pd.DataFrame(each.recurrences)
+                yield f"recurrence-curves-{self._files[each.name]}", draw_recurrence_curves(table)
         found = self._evaluations()
-        for name, each in found.items():
-            if len(consensus_levels(each)[0]):
-                yield f"consensus-{self._files[name]}", draw_consensus(each)
+        for name, evaluation in found.items():
+            if len(consensus_levels(evaluation)[0]):
+                yield f"consensus-{self._files[name]}", draw_consensus(evaluation)
         if any(each.groups.loc[list(GROUPS), "n_cases"].any() for each in found.values()):
             yield "consensus-groups", draw_consensus_groups(found)
-
-    @cached_property
-    def _survey(self) -> Survey:
-        data, results = self.subject.dataset, self.subject.results
-        declared = (each.dataset.classes for each in results if each.dataset.classes is not None)
-        return survey(replace(data, classes=data.classes or next(declared, None)))
 
     @cached_property
     def _files(self) -> dict[str, str]:
@@ -124,48 +117,45 @@ class _Material:
 
     @cached_property
     def _views(self) -> list[CaseView]:
-        found = self._survey
         estimates = {
-            each.name: open_estimates(each.dataset, found.classes, found.dataset.raters)
-            for each in self.subject.results
+            name: {case: Estimate(said) for case, said in opened.cases.items()}
+            for name, opened in self.contents.opened.items()
         }
         return [
             view_case(case, {m: e[case.name] for m, e in estimates.items() if case.name in e})
-            for case in (found.dataset[name] for name in self._case_names())
+            for case in (self.subject.dataset[name] for name in self._case_names())
         ]
 
     @property
     def _raters(self) -> list[str]:
         """Raters in order: those of the data, then those that only predictions know."""
         predicted = (rater for view in self._views for rater in (*view.drawn, *view.confusion))
-        return list(dict.fromkeys([*self._survey.dataset.raters, *predicted]))
+        return list(dict.fromkeys([*self.subject.dataset.raters, *predicted]))
 
     def _case_names(self) -> list[str]:
         if not isinstance(self.cases, int):
             return list(self.cases)
+        contents = self.contents
         covered = [{case.name for case in each.dataset} for each in self.subject.results]
         something = set().union(*covered)
-        parts = [part for part in self._survey.cases if part.space or part.name in something]
         # A case that all results cover shows more than one that some of them never saw.
-        levels = [
-            (
+        levels = {
+            part.name: (
                 sum(part.name in names for names in covered),
-                np.nan_to_num(disagreement(part), nan=-1.0),
+                np.nan_to_num(tally.disagreement, nan=-1.0),
             )
-            for part in parts
-        ]
-        order = sorted(range(len(levels)), key=levels.__getitem__, reverse=True)
-        return [parts[number].name for number in order[: self.cases]]
+            for part, tally in zip(contents.found.cases, contents.tallies, strict=True)
+            if part.space or part.name in something
+        }
+        return sorted(levels, key=levels.__getitem__, reverse=True)[: self.cases]
 
     def _matrices(self) -> Iterator[tuple[str, RaterMatrices]]:
         """Yield what is known of raters: counted, then as each fusion and each run says."""
-        reference = choose_reference(self.subject, len(self._survey.classes))
-        counted = count_matrices(self._survey, reference)
-        if counted is not None:
-            table = counted.table
-            if len(table) > 1:
-                table = with_quality(table, quality_of_study(self._survey))
-            yield "", replace(counted, table=table)
+        contents, table = self.contents, self.contents.table
+        if contents.reference.kind != "none" and len(table):
+            if len(contents.quality):
+                table = with_quality(table, contents.quality)
+            yield "", RaterMatrices(table, f"against {contents.reference.name}")
         folders = {each.name: each.dataset.folder for each in self.subject.results}
         folders |= {each.name: each.folder for each in self.subject.runs}
         for name, folder in folders.items():
@@ -173,11 +163,9 @@ class _Material:
                 yield name, read_matrices(folder / RATERS, f"as seen by {name}")
 
     def _evaluations(self) -> dict[str, Evaluation]:
-        """Evaluate all results on the cases that all of them cover: else they do not compare."""
-        data, results = self._survey.dataset, self.subject.results
-        covered = [{case.name for case in each.dataset} for each in results]
-        shared = [case for case in data if all(case.name in names for names in covered)]
-        if not any(case.labels for case in shared):
-            return {}
-        compared = replace(data, cases=tuple(shared))
-        return {each.name: evaluate(each.dataset, compared) for each in results}
+        """Return evaluations on cases that all results cover: else they do not compare."""
+        measured = self.contents.measured
+        found = {each.name: each.evaluation for each in measured if each.evaluation is not None}
+        common = {frozenset(each.cases.index) for each in found.values()}
+        is_whole = len(common) == 1 and len(found) == len(self.subject.results)
+        return found if is_whole else {}

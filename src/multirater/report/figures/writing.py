@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from multirater.errors import Fault, InputError
+from multirater.report.contents import Contents, gather
 from multirater.report.figures.files import write_figure
 from multirater.report.figures.selection import figures_of
-from multirater.report.subject import Subject, read_subject
 
 
 def write_figures(
-    source: Subject | str | Path | Sequence[str | Path],
+    source: Contents | str | Path | Sequence[str | Path],
     folder: str | Path,
     *,
     cases: int | Sequence[str] = 3,
@@ -33,7 +33,8 @@ def write_figures(
     | `curves-<run>` | training | a run |
 
     Args:
-        source: data set, fusion, run or predictions, or several of them, as for `read_subject`.
+        source: data set, fusion, run or predictions, or several of them, as for `write_report`; or
+            what a report on them says, gathered already.
         folder: where the files go.
         cases: names of the cases to show, or how many: those with the most disagreement.
         overwrite: whether existing files may be replaced.
@@ -47,9 +48,9 @@ def write_figures(
     Example:
         write_figures(["study", "fused", "predicted"], "figures")
     """
-    subject = source if isinstance(source, Subject) else _read(source)
+    contents = source if isinstance(source, Contents) else _gathered(source)
     written = []
-    for stem, figure in figures_of(subject, cases):
+    for stem, figure in figures_of(contents, cases):
         written += write_figure(figure, Path(folder), stem, overwrite=overwrite)
     if not written:
         raise InputError(
@@ -58,5 +59,5 @@ def write_figures(
     return written
 
 
-def _read(source: str | Path | Sequence[str | Path]) -> Subject:
-    return read_subject([source] if isinstance(source, str | Path) else source)
+def _gathered(source: str | Path | Sequence[str | Path]) -> Contents:
+    return gather([source] if isinstance(source, str | Path) else source)
