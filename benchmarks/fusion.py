@@ -20,6 +20,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,7 @@ class Sizes:
     """How large the problems are."""
 
     cube: int
+    plane: int
     spatial_cube: int
     tasks: int
     many_tasks: int
@@ -53,8 +55,12 @@ class Sizes:
     repeat: int
 
 
-FULL = Sizes(cube=128, spatial_cube=256, tasks=100_000, many_tasks=1_000_000, steps=20, repeat=5)
-QUICK = Sizes(cube=64, spatial_cube=96, tasks=10_000, many_tasks=100_000, steps=10, repeat=3)
+FULL = Sizes(
+    cube=128, plane=512, spatial_cube=256, tasks=100_000, many_tasks=1_000_000, steps=20, repeat=5
+)
+QUICK = Sizes(
+    cube=64, plane=512, spatial_cube=96, tasks=10_000, many_tasks=100_000, steps=10, repeat=3
+)
 
 
 def quickest(function: Callable[[], Any], repeat: int) -> Time:
@@ -71,23 +77,25 @@ def quickest(function: Callable[[], Any], repeat: int) -> Time:
 # --- problems -------------------------------------------------------------------------------------
 
 
-def smooth_field(rng: np.random.Generator, side: int, width: float) -> np.ndarray:
-    """A smooth random field over a cube, mean 0, spread 1; `width` in voxels."""
+def smooth_field(rng: np.random.Generator, side: int, width: float, n_axes: int = 3) -> np.ndarray:
+    """A smooth random field over a cube or square, mean 0, spread 1; `width` in voxels."""
     from scipy.ndimage import gaussian_filter, zoom
 
-    coarse = gaussian_filter(rng.normal(size=(-(-side // 4),) * 3).astype(np.float32), width / 4)
-    field = zoom(coarse, 4, order=1)[:side, :side, :side]
+    noise = rng.normal(size=(-(-side // 4),) * n_axes).astype(np.float32)
+    field = zoom(gaussian_filter(noise, width / 4), 4, order=1)[(slice(side),) * n_axes]
     return (field - field.mean()) / field.std()
 
 
-def rater_masks(side: int, n_raters: int, n_classes: int, *, seed: int = 0) -> np.ndarray:
-    """Labels (n_raters, side, side, side) of raters who agree but for outlines and speckle."""
+def rater_masks(
+    side: int, n_raters: int, n_classes: int, *, n_axes: int = 3, seed: int = 0
+) -> np.ndarray:
+    """Labels (n_raters, side, ...) of raters who agree but for outlines and speckle."""
     rng = np.random.default_rng(seed)
-    height = smooth_field(rng, side, side / 16)
+    height = smooth_field(rng, side, side / 16, n_axes)
     cuts = np.linspace(0.5, 1.7, n_classes - 1) if n_classes > 2 else np.array([1.0])
-    labels = np.empty((n_raters, side, side, side), dtype=np.uint8)
+    labels = np.empty((n_raters, *height.shape), dtype=np.uint8)
     for label in labels:
-        drawn = height + rng.uniform(0.1, 0.4) * smooth_field(rng, side, side / 32)
+        drawn = height + rng.uniform(0.1, 0.4) * smooth_field(rng, side, side / 32, n_axes)
         label[...] = np.digitize(drawn, cuts + rng.normal(0, 0.05))
         speckle = rng.random(label.shape, dtype=np.float32) < 0.005
         label[speckle] = rng.integers(0, n_classes, int(speckle.sum()))
@@ -118,13 +126,14 @@ def compare_staple(sizes: Sizes) -> list[list[str]]:
     import SimpleITK
 
     rows = []
-    for n_classes, peer, target in ((2, "STAPLE", 100), (4, "MultiLabelSTAPLE", 60)):
+    for n_classes, peer, target in ((2, "STAPLE", 300), (4, "MultiLabelSTAPLE", 200)):
         labels = rater_masks(sizes.cube, 5, n_classes)
         images = [SimpleITK.GetImageFromArray(label) for label in labels]
         theirs_filter = getattr(SimpleITK, f"{peer}ImageFilter")()
         if peer == "STAPLE":
             theirs_filter.SetForegroundValue(1)
-        ours = quickest(lambda labels=labels: fuse.staple(labels), 2 * sizes.repeat)
+        warm_up(lambda labels=labels: fuse.staple(labels))
+        ours = quickest(lambda labels=labels: fuse.staple(labels), 8 * sizes.repeat)
         theirs = quickest(lambda run=theirs_filter.Execute, images=images: run(images), 2)
         name = f"5 raters, {sizes.cube}^3, {n_classes} classes: SimpleITK {peer}"
         rows.append(ratio_row(name, ours, theirs, target))
@@ -136,10 +145,29 @@ def compare_dawid_skene(sizes: Sizes) -> list[list[str]]:
     from crowdkit.aggregation import DawidSkene
 
     table = crowd_table(sizes.tasks, 200, 10)
+    warm_up(lambda: fuse.dawid_skene(table, max_iter=1))
     ours = quickest(lambda: fuse.dawid_skene(table, max_iter=sizes.steps, tol=-1.0), sizes.repeat)
     theirs = quickest(lambda: DawidSkene(n_iter=sizes.steps, tol=-np.inf).fit(table), 1)
     name = f"{sizes.tasks} tasks x 5, 200 raters, 10 classes, {sizes.steps} steps: crowd-kit"
-    return [ratio_row(name, ours, theirs, 20)]
+    return [ratio_row(name, ours, theirs, 50)]
+
+
+def compare_spatial_staple(sizes: Sizes) -> list[list[str]]:
+    """Spatial STAPLE in compiled loops against its form in numpy, which is that of 577380b."""
+    labels = rater_masks(sizes.plane, 13, 2, n_axes=2)
+    module = import_module("multirater.fuse.spatial_staple")
+    warm_up(lambda: fuse.spatial_staple(labels, max_iter=1))
+    ours = quickest(lambda: fuse.spatial_staple(labels), 2)
+    worth, module._WORTH_COMPILING = module._WORTH_COMPILING, 1 << 62
+    theirs = quickest(lambda: fuse.spatial_staple(labels), 1)
+    module._WORTH_COMPILING = worth
+    return [ratio_row(f"13 raters, {sizes.plane}^2: Spatial STAPLE in numpy", ours, theirs, 5)]
+
+
+def warm_up(function: Callable[[], Any]) -> None:
+    """Call until what is loaded late is loaded: compiled loops are, after enough labels."""
+    for _ in range(8):
+        function()
 
 
 def ratio_row(name: str, ours: Time, theirs: Time, target: float) -> list[str]:
@@ -295,7 +323,7 @@ def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]
 
 def print_versions() -> None:
     """Say what was measured, and on what."""
-    names = ("multirater", "numpy", "scipy", "pandas", "SimpleITK", "crowd-kit")
+    names = ("multirater", "numpy", "scipy", "pandas", "SimpleITK", "crowd-kit", "numba")
     print(", ".join(f"{name} {version(name)}" for name in names))
     print(f"Python {platform.python_version()}, {platform.system()} {platform.machine()}")
 
@@ -317,7 +345,7 @@ def main() -> None:
     print_table(
         "Speed: CPU and wall-clock seconds, least of several runs",
         ["problem: peer", "ours", "wall", "peer", "wall", "ratio", "by wall", "target", "met"],
-        compare_staple(sizes) + compare_dawid_skene(sizes),
+        compare_staple(sizes) + compare_dawid_skene(sizes) + compare_spatial_staple(sizes),
     )
     print_table(
         "Memory above the input",

@@ -1,8 +1,10 @@
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from multirater import patterns
 from multirater.patterns import encode_patterns, merge_patterns
 
 label_arrays = hnp.arrays(
@@ -60,3 +62,26 @@ def test_input_is_not_changed():
     before = labels.copy()
     encode_patterns(labels)
     assert np.array_equal(labels, before)
+
+
+@given(st.integers(0, 1000), st.integers(0, 70_000), st.sampled_from([2, 3, 4]))
+@settings(max_examples=20, deadline=None)
+def test_counting_by_words_equals_counting_one_by_one(seed, size, n_classes):
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, n_classes, (5, size)).astype(np.uint8)
+    labels[:, rng.integers(0, size + 1) :] = 1  # a background, as images have
+    found = encode_patterns(labels)
+    rows, counts = np.unique(labels, axis=1, return_counts=True)
+    assert np.array_equal(found.rows, rows.T)
+    assert np.array_equal(found.counts, counts)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.float32, np.float64])
+def test_values_of_rows_are_spread_to_items(dtype, monkeypatch):
+    monkeypatch.setattr(patterns, "_BLOCK", 64)
+    labels = np.random.default_rng(0).integers(-1, 2, (3, 13, 11))
+    found = encode_patterns(labels)
+    values = np.arange(len(found.rows), dtype=dtype)
+    target = np.empty((13, 11), dtype=dtype)
+    found.spread([values], [target])
+    assert np.array_equal(target, values[found.index])

@@ -150,15 +150,21 @@ def _mixed_radix(
     rows: list[NDArray[Any]], low: list[int], base: list[int], dtype: np.dtype[Any]
 ) -> NDArray[Any]:
     """Number every item's pattern, first rater most significant."""
-    codes = np.zeros(rows[0].size, dtype=dtype)
     varying = [each for each in zip(rows, low, base, strict=True) if each[2] > 1]
+    if not varying:
+        return np.zeros(rows[0].size, dtype=dtype)
+    codes = np.empty(rows[0].size, dtype=dtype)
     for start in range(0, codes.size, _BLOCK):
-        block = codes[start : start + _BLOCK]
+        here = slice(start, start + _BLOCK)
+        block = codes[here]
         for number, (row, least, size) in enumerate(varying):
-            if number:  # the first rater's codes are zero, and `size` may not fit yet
-                block *= dtype.type(size)
             # Nothing can overflow for good: a code is smaller than the product of the bases.
-            block += row[start : start + _BLOCK].astype(dtype, casting="unsafe", copy=False)
+            digit = row[here].astype(dtype, casting="unsafe", copy=False)
+            if number:
+                block *= dtype.type(size)
+                block += digit
+            else:
+                block[...] = digit
             if least:
                 block -= np.array(least).astype(dtype)
     return codes

@@ -4,7 +4,7 @@ import pytest
 
 from multirater import fuse
 from multirater.errors import InputError
-from multirater.fuse.table import encode_table, long_columns
+from multirater.fuse.table import _numbered, encode_table, long_columns
 
 pytestmark = pytest.mark.filterwarnings("ignore::multirater.errors.MultiraterWarning")
 
@@ -113,3 +113,16 @@ def test_tables_that_cannot_be_read(table, options, message):
 def test_columns_have_several_names():
     assert long_columns(LONG) == ("question", "worker", "answer")
     assert long_columns(pd.DataFrame({"anna": [1], "ben": [0]})) is None
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint16", "int32", "int64", "Int64"])
+@pytest.mark.parametrize("spread", [1, 1000])
+def test_whole_numbers_are_numbered_as_pandas_does(dtype, spread):
+    low = -3 if dtype not in ("uint16",) else 0
+    high = 120 if dtype == "int8" else 30 * spread
+    values = pd.Series(np.random.default_rng(0).integers(low, high, 400)).astype(dtype)
+    for sort in (False, True):
+        codes, found = _numbered(values, sort=sort)
+        wanted, names = pd.factorize(values, sort=sort)
+        assert codes.tolist() == wanted.tolist()
+        assert list(found) == list(names)

@@ -13,14 +13,73 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multirater.compiled import compile_loop
+from multirater.compiled.vectors import WIDTH, add_to_rows, multiply_rows
 
 Array = NDArray[np.float64]
 
 
-@compile_loop
 def expect(
+    start: NDArray[Any], columns: NDArray[Any], weight: Array, chance: Array, prior: Array
+) -> tuple[Array, Array, Array]:
+    """Sum posteriors times weight over rows.
+
+    Returns:
+        By answer (n_columns, n_classes), over all rows (n_classes,), and the probability of each
+        row's answers (n_rows,).
+    """
+    n_classes = len(prior)
+    counts, mass = np.zeros((len(chance), _padded(n_classes))), np.zeros(_padded(n_classes))
+    total = np.empty(len(weight))
+    given = (start, _as_int32(columns), weight, _pad(chance), _pad(prior))
+    _expect(*given, counts, mass, total)
+    return np.ascontiguousarray(counts[:, :n_classes]), mass[:n_classes], total
+
+
+def posterior(start: NDArray[Any], columns: NDArray[Any], chance: Array, prior: Array) -> Array:
+    """Return the class probabilities of every row, (n_rows, n_classes)."""
+    found = np.empty((len(start) - 1, len(prior)))
+    _posterior(start, _as_int32(columns), _pad(chance), _pad(prior), found)
+    return found
+
+
+def totals(start: NDArray[Any], columns: NDArray[Any], chance: Array, priors: Array) -> Array:
+    """Return the probability of each row's answers by each prior, (n_priors, n_rows)."""
+    found = np.empty((len(priors), len(start) - 1))
+    _totals(start, _as_int32(columns), _pad(chance), _pad(np.ones(priors.shape[1])), priors, found)
+    return found
+
+
+def vote(
+    start: NDArray[Any], columns: NDArray[Any], weight: Array, n_columns: int, n_classes: int
+) -> tuple[Array, Array]:
+    """Sum as `expect` does, as if the shares of a row's answers were its class probabilities.
+
+    Rows without an answer count nothing.
+    """
+    counts, mass = np.zeros((n_columns, n_classes)), np.zeros(n_classes)
+    _vote(start, _as_int32(columns), weight, counts, mass)
+    return counts, mass
+
+
+def _padded(n_classes: int) -> int:
+    return -(-n_classes // WIDTH) * WIDTH
+
+
+def _pad(rows: Array) -> Array:
+    """Fill rows up with zeros to whole vectors."""
+    padded = np.zeros((*rows.shape[:-1], _padded(rows.shape[-1])))
+    padded[..., : rows.shape[-1]] = rows
+    return padded
+
+
+def _as_int32(columns: NDArray[Any]) -> NDArray[np.int32]:
+    return np.ascontiguousarray(columns, dtype=np.int32)
+
+
+@compile_loop
+def _expect(
     start: NDArray[Any],
-    columns: NDArray[Any],
+    columns: NDArray[np.int32],
     weight: Array,
     chance: Array,
     prior: Array,
@@ -28,82 +87,69 @@ def expect(
     mass: Array,
     total: Array,
 ) -> None:
-    """Add posteriors times weight to `counts` (n_columns, n_classes) and `mass` (n_classes,).
-
-    `total` (n_rows,) receives the probability of each row's answers.
-    """
-    n_classes = prior.size
-    joint = np.empty(n_classes)
+    joint = np.empty(prior.size)
+    stride = np.uintp(8 * prior.size)
+    here, first = np.uintp(joint.ctypes.data), np.uintp(prior.ctypes.data)
+    table, sums = np.uintp(chance.ctypes.data), np.uintp(counts.ctypes.data)
     for row in range(weight.size):
-        for t in range(n_classes):
-            joint[t] = prior[t]
-        for i in range(start[row], start[row + 1]):
-            column = np.uint64(columns[i])
-            for t in range(n_classes):
-                joint[t] *= chance[column, t]
+        answers = np.uintp(columns.ctypes.data) + np.uintp(4 * start[row])
+        n = np.uintp(start[row + 1] - start[row])
+        multiply_rows(here, first, table, answers, n, stride)
         whole = 0.0
-        for t in range(n_classes):
+        for t in range(joint.size):
             whole += joint[t]
         total[row] = whole
         scale = weight[row] / whole
-        for t in range(n_classes):
-            joint[t] *= scale
-            mass[t] += joint[t]
-        for i in range(start[row], start[row + 1]):
-            column = np.uint64(columns[i])
-            for t in range(n_classes):
-                counts[column, t] += joint[t]
+        for t in range(joint.size):
+            mass[t] += joint[t] * scale
+        add_to_rows(sums, here, scale, answers, n, stride)
 
 
 @compile_loop
-def posterior(
-    start: NDArray[Any], columns: NDArray[Any], chance: Array, prior: Array, found: Array
+def _posterior(
+    start: NDArray[Any], columns: NDArray[np.int32], chance: Array, prior: Array, found: Array
 ) -> None:
-    """Write the class probabilities of every row, (n_rows, n_classes)."""
-    n_classes = prior.size
+    joint = np.empty(prior.size)
+    stride = np.uintp(8 * prior.size)
+    here, first = np.uintp(joint.ctypes.data), np.uintp(prior.ctypes.data)
     for row in range(len(found)):
-        for t in range(n_classes):
-            found[row, t] = prior[t]
-        for i in range(start[row], start[row + 1]):
-            column = np.uint64(columns[i])
-            for t in range(n_classes):
-                found[row, t] *= chance[column, t]
+        answers = np.uintp(columns.ctypes.data) + np.uintp(4 * start[row])
+        n = np.uintp(start[row + 1] - start[row])
+        multiply_rows(here, first, np.uintp(chance.ctypes.data), answers, n, stride)
         whole = 0.0
-        for t in range(n_classes):
-            whole += found[row, t]
-        for t in range(n_classes):
-            found[row, t] /= whole
+        for t in range(joint.size):
+            whole += joint[t]
+        for t in range(found.shape[1]):
+            found[row, t] = joint[t] / whole
 
 
 @compile_loop
-def total_of(
-    start: NDArray[Any], columns: NDArray[Any], chance: Array, priors: Array, total: Array
+def _totals(
+    start: NDArray[Any],
+    columns: NDArray[np.int32],
+    chance: Array,
+    ones: Array,
+    priors: Array,
+    found: Array,
 ) -> None:
-    """Write the probability of each row's answers by each prior, (n_priors, n_rows)."""
-    n_classes = priors.shape[1]
-    joint = np.empty(n_classes)
-    for row in range(total.shape[1]):
-        for t in range(n_classes):
-            joint[t] = 1.0
-        for i in range(start[row], start[row + 1]):
-            column = np.uint64(columns[i])
-            for t in range(n_classes):
-                joint[t] *= chance[column, t]
+    joint = np.empty(ones.size)
+    stride = np.uintp(8 * ones.size)
+    here, first = np.uintp(joint.ctypes.data), np.uintp(ones.ctypes.data)
+    for row in range(found.shape[1]):
+        answers = np.uintp(columns.ctypes.data) + np.uintp(4 * start[row])
+        n = np.uintp(start[row + 1] - start[row])
+        multiply_rows(here, first, np.uintp(chance.ctypes.data), answers, n, stride)
         for k in range(len(priors)):
             whole = 0.0
-            for t in range(n_classes):
+            for t in range(priors.shape[1]):
                 whole += joint[t] * priors[k, t]
-            total[k, row] = whole
+            found[k, row] = whole
 
 
 @compile_loop
-def vote(
-    start: NDArray[Any], columns: NDArray[Any], weight: Array, counts: Array, mass: Array
+def _vote(
+    start: NDArray[Any], columns: NDArray[np.int32], weight: Array, counts: Array, mass: Array
 ) -> None:
-    """Add to `counts` and `mass` as if the shares of a row's answers were its class probabilities.
-
-    Rows without an answer count nothing.
-    """
     n_classes = mass.size
     for row in range(weight.size):
         first, last = start[row], start[row + 1]
@@ -111,7 +157,7 @@ def vote(
             continue
         share = weight[row] / (last - first)
         for i in range(first, last):
-            said = np.uint64(columns[i] % n_classes)
+            said = np.uint32(columns[i] % n_classes)
             mass[said] += share
             for k in range(first, last):
-                counts[np.uint64(columns[k]), said] += share
+                counts[np.uint32(columns[k]), said] += share

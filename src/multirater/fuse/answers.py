@@ -118,11 +118,9 @@ def answers_from_rows(
 ) -> Answers:
     """Build answers from dense rows (n_rows, n_raters), -1 where a rater is missing."""
     n_rows, n_raters = rows.shape
-    row, rater = np.nonzero(rows != MISSING)
-    column = rater * n_classes + rows[row, rater]
-    matrix = sparse.csr_matrix(
-        (np.ones(len(row)), (row, column)), shape=(n_rows, n_raters * n_classes)
-    )
+    said = rows != MISSING
+    column = (rows + np.arange(n_raters) * n_classes)[said].astype(np.int32)
+    matrix = _sparse(column, said.sum(1), (n_rows, n_raters * n_classes))
     counting = _where_known(np.asarray(weight, dtype=float), matrix, gold)
     return Answers(matrix, counting, n_raters, n_classes, gold, row_prior)
 
@@ -141,13 +139,20 @@ def answers_from_codes(
     column += label
     size = (n_tasks, n_raters * n_classes)
     if np.all(task[1:] >= task[:-1]):
-        pointer = np.zeros(n_tasks + 1, dtype=np.int32 if len(task) < 1 << 31 else np.int64)
-        np.cumsum(np.bincount(task, minlength=n_tasks), out=pointer[1:])
-        matrix = sparse.csr_matrix((np.ones(len(task)), column, pointer), shape=size, copy=False)
+        matrix = _sparse(column, np.bincount(task, minlength=n_tasks), size)
     else:
         matrix = sparse.coo_matrix((np.ones(len(task)), (task, column)), shape=size).tocsr()
     counting = _where_known(np.ones(n_tasks), matrix, gold)
     return Answers(matrix, counting, n_raters, n_classes, gold)
+
+
+def _sparse(
+    column: NDArray[np.int32], n_answers: NDArray[np.integer], shape: tuple[int, int]
+) -> sparse.csr_matrix:
+    """Build a sparse matrix of ones from the columns of each row, row after row."""
+    pointer = np.zeros(len(n_answers) + 1, dtype=np.int32 if len(column) < 1 << 31 else np.int64)
+    np.cumsum(n_answers, out=pointer[1:])
+    return sparse.csr_matrix((np.ones(len(column)), column, pointer), shape=shape, copy=False)
 
 
 def _where_known(

@@ -28,6 +28,9 @@ class FreeMatrices:
 
     def start(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
         """Normalise rows. A class a rater never met begins as: they use their labels alike."""
+        if counts.min() >= _FEWEST:
+            raised = counts + self.dirichlet
+            return np.asarray(raised / raised.sum(2, keepdims=True))
         used = counts.sum(1, keepdims=True) > 0
         raised = np.maximum(counts + self.dirichlet, np.where(used, _FEWEST, _UNUSED))
         return np.asarray(raised / raised.sum(2, keepdims=True))
@@ -35,7 +38,9 @@ class FreeMatrices:
     def maximise(self, counts: NDArray[np.float64], cm: NDArray[np.float64]) -> NDArray[np.float64]:
         """Normalise rows; a class that never occurs gets a uniform row."""
         found = self.start(counts)
-        found[counts.sum(2) == 0] = 1 / counts.shape[2]
+        never = counts.sum(2) == 0
+        if never.any():
+            found[never] = 1 / counts.shape[2]
         return found
 
     def log_prior(self, cm: NDArray[np.float64]) -> float:

@@ -141,8 +141,8 @@ def vote_counts(answers: Answers, prior: Array) -> tuple[Array, Array]:
     if _is_compiled(answers):
         from multirater.compiled.answers import vote
 
-        counts, mass = _empty_counts(answers)
-        vote(answers.matrix.indptr, answers.matrix.indices, answers.weight, counts, mass)
+        n_columns, n_classes = answers.matrix.shape[1], answers.n_classes
+        counts, mass = vote(*_rows_of(answers), answers.weight, n_columns, n_classes)
         return _by_rater(answers, counts), mass
 
     def weighted(block: Block) -> Array:
@@ -161,28 +161,32 @@ def expected_counts(answers: Answers, cm: Array, prior: Array) -> tuple[Array, A
     def weighted(block: Block) -> Array:
         joint, total, log_factor = model.joint(answers, block)
         weight = answers.weight[block.rows]
-        parts.append(_weighted_sum(weight, np.log(total) + log_factor))
         joint *= (weight / total)[:, None]
+        logs = np.log(total, out=total)
+        logs += log_factor
+        parts.append(_weighted_sum(weight, logs))
         return joint
 
     counts, mass = _accumulate(answers, weighted)
-    return counts * model.left_out[:, None], mass * model.left_out, sum(parts)
+    counts *= model.left_out[:, None]
+    return counts, mass * model.left_out, sum(parts)
 
 
-def log_likelihood_of(answers: Answers, cm: Array, prior: Array) -> float:
-    """Return the log-likelihood of all answers."""
-    model = _Model.of(answers, cm, prior)
-    if not model.deep and _is_compiled(answers):
-        from multirater.compiled.answers import total_of
+def log_likelihood_of(answers: Answers, cm: Array, *priors: Array) -> list[float]:
+    """Return the log-likelihood of all answers, with each of several class probabilities."""
+    models = [_Model.of(answers, cm, prior) for prior in priors]
+    if not models[0].deep and _is_compiled(answers):
+        from multirater.compiled.answers import totals
 
-        total = np.empty((1, len(answers)))
-        total_of(answers.matrix.indptr, answers.matrix.indices, model.column, prior[None], total)
-        return _weighted_sum(answers.weight, np.log(total[0]))
-    result = 0.0
+        by_prior = totals(*_rows_of(answers), models[0].column, np.stack(priors))
+        return [_weighted_sum(answers.weight, np.log(each)) for each in by_prior]
+    found = [0.0] * len(priors)
     for block in answers.blocks:
-        _, total, log_factor = model.joint(answers, block)
-        result += _weighted_sum(answers.weight[block.rows], np.log(total) + log_factor)
-    return result
+        weight = answers.weight[block.rows]
+        for number, model in enumerate(models):
+            _, total, log_factor = model.joint(answers, block)
+            found[number] += _weighted_sum(weight, np.log(total) + log_factor)
+    return found
 
 
 def posterior_counts(answers: Answers, posterior: Array) -> Array:
@@ -197,14 +201,11 @@ def posterior_counts(answers: Answers, posterior: Array) -> Array:
 def posterior_of(answers: Answers, cm: Array, prior: Array) -> Array:
     """Return the class probabilities of every row, (n_rows, n_classes)."""
     model = _Model.of(answers, cm, prior)
-    posterior = np.empty((len(answers), answers.n_classes))
     if not model.deep and _is_compiled(answers):
-        from multirater.compiled.answers import posterior as write_posterior
+        from multirater.compiled.answers import posterior as compiled_posterior
 
-        write_posterior(
-            answers.matrix.indptr, answers.matrix.indices, model.column, prior, posterior
-        )
-        return posterior
+        return compiled_posterior(*_rows_of(answers), model.column, prior)
+    posterior = np.empty((len(answers), answers.n_classes))
     for block in answers.blocks:
         joint, total, _ = model.joint(answers, block)
         joint *= model.left_out
@@ -306,6 +307,10 @@ def _accumulate(
     answers: Answers, weighted_posterior: Callable[[Block], Array]
 ) -> tuple[Array, Array]:
     """Sum over rows: counts (n_raters, true, observed) and class mass (n_classes,)."""
+    if len(answers.blocks) == 1 and answers.blocks[0].columns is None:  # the few rows of an image
+        (block,) = answers.blocks
+        weighted = weighted_posterior(block)
+        return _by_rater(answers, block.transposed @ weighted), weighted.sum(0)
     counts, mass = _empty_counts(answers)
     for block in answers.blocks:
         weighted = weighted_posterior(block)
@@ -336,13 +341,15 @@ def _is_compiled(answers: Answers) -> bool:
     return large and answers.is_plain and is_there()
 
 
+def _rows_of(answers: Answers) -> tuple[NDArray[Any], NDArray[Any]]:
+    return answers.matrix.indptr, answers.matrix.indices
+
+
 def _compiled_expectation(answers: Answers, model: _Model) -> tuple[Array, Array, float]:
     from multirater.compiled.answers import expect
 
-    counts, mass = _empty_counts(answers)
-    total = np.empty(len(answers))
-    rows = (answers.matrix.indptr, answers.matrix.indices, answers.weight)
-    expect(*rows, model.column, model.prior, counts, mass, total)
+    given = (*_rows_of(answers), answers.weight, model.column, model.prior)
+    counts, mass, total = expect(*given)
     log_likelihood = _weighted_sum(answers.weight, np.log(total, out=total))
     return _by_rater(answers, counts), mass, log_likelihood
 

@@ -215,10 +215,16 @@ def _swap_drop(
     prior: NDArray[np.float64],
     pair: tuple[int, int],
 ) -> float:
-    swapped = cm.copy()
-    swapped[:, list(pair)] = cm[:, list(pair[::-1])]
-    as_found = log_likelihood_of(answers, cm, prior)
-    return as_found - log_likelihood_of(answers, swapped, prior)
+    if answers.gold is None and answers.row_prior is None:
+        # To swap two classes in all matrices is to swap how frequent they are.
+        swapped = prior.copy()
+        swapped[list(pair)] = prior[list(pair[::-1])]
+        as_found, exchanged = log_likelihood_of(answers, cm, prior, swapped)
+        return as_found - exchanged
+    other = cm.copy()
+    other[:, list(pair)] = cm[:, list(pair[::-1])]
+    (as_found,), (exchanged,) = (log_likelihood_of(answers, each, prior) for each in (cm, other))
+    return as_found - exchanged
 
 
 def _followed_rater(

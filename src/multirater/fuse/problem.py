@@ -113,13 +113,17 @@ def pose(
     cases = [_as_labels(case, rater_axis) for case in given]
     _require_same_raters(cases, raters)
     golds = None if gold is None else [class_indices(each) for each in _listed(gold, pooled)]
-    size = _n_classes([*cases, *(golds or [])], n_classes, classes)
+    is_plain = golds is None and roi is None and prior_map is None
+    parts = [encode_patterns(case) for case in cases] if is_plain else []
+    highest = _highest([part.rows for part in parts] or [*cases, *(golds or [])])
+    size = _n_classes(highest, cases, n_classes, classes)
     names = tuple(range(len(cases[0]))) if raters is None else tuple(raters)
     class_names = tuple(range(size)) if classes is None else tuple(classes)
     regions = None if roi is None else [np.asarray(each) != 0 for each in _listed(roi, pooled)]
     priors = None if prior_map is None else _listed(prior_map, pooled)
     keys, vectors = _keys([case.shape[1:] for case in cases], size, golds, regions, priors)
-    parts = [encode_patterns([*case, *key]) for case, key in zip(cases, keys, strict=True)]
+    if not is_plain:
+        parts = [encode_patterns([*case, *key]) for case, key in zip(cases, keys, strict=True)]
     if weights is not None:
         parts = _weighted(parts, _listed(weights, pooled))
     merged, positions = merge_patterns(parts) if len(parts) > 1 else (parts[0], [None])
@@ -281,10 +285,16 @@ def _is_mask(cases: list[NDArray[Any]]) -> bool:
     return all(np.isin(case, (MISSING, 0, 255)).all() for case in cases)
 
 
+def _highest(labels: list[NDArray[Any]]) -> int:
+    return max(int(each.max()) for each in labels)
+
+
 def _n_classes(
-    cases: list[NDArray[Any]], n_classes: int | None, classes: Sequence[Hashable] | None
+    highest: int,
+    cases: list[NDArray[Any]],
+    n_classes: int | None,
+    classes: Sequence[Hashable] | None,
 ) -> int:
-    highest = max(int(case.max()) for case in cases)
     if n_classes is not None and classes is not None and n_classes != len(classes):
         raise InputError(Fault(f"{len(classes)} names for {n_classes} classes"))
     size = n_classes or (len(classes) if classes is not None else max(highest + 1, 2))

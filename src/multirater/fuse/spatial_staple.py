@@ -13,39 +13,25 @@ and takes one rater's noise for it.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from multirater.compiled import is_there
 from multirater.errors import Fault, InputError
 from multirater.fuse.em import confusion_of
 from multirater.fuse.fitting import Prior, is_map
 from multirater.fuse.result import FusionResult
+from multirater.fuse.spatial_blocks import TINY, Belief, Map, normalise, step_in_blocks
 from multirater.fuse.staple import staple
 from multirater.metrics.class_indices import class_indices
 from multirater.types import MISSING, Labels
 
-_TINY = 1e-30
-Map = NDArray[np.float32]
-
-
-@dataclass(frozen=True, eq=False)
-class _Belief:
-    """What holds before a window is looked at.
-
-    Attributes:
-        cm: (n_raters, true, observed), matrices of global STAPLE.
-        prior: (n_classes,).
-        local: whether the prior is estimated in each window.
-        weight: of both, as a share of the window.
-    """
-
-    cm: NDArray[np.float64]
-    prior: NDArray[np.float64]
-    local: bool
-    weight: float
+_WORTH_COMPILING = 1 << 22
+"""Sums (pixels times raters and classes) per step from which on a few steps pay for loading
+compiled loops."""
 
 
 def spatial_staple(
@@ -98,7 +84,7 @@ def spatial_staple(
     _require_weight(prior_weight)
     local = isinstance(prior, str) and prior == "local"
     whole = _global_staple(array, n_classes, "frequency" if local else prior, raters, classes)
-    belief = _Belief(whole.cm, whole.prior, local, prior_weight)
+    belief = Belief(whole.cm, whole.prior, local, prior_weight)
     box = _disputed_box(array, size)
     inside = array[(slice(None), *box)]
     probability = np.stack([each[box] for each in whole.probability])
@@ -192,7 +178,7 @@ def _global_staple(
 def _iterate(
     labels: NDArray[Any],
     probability: Map,
-    belief: _Belief,
+    belief: Belief,
     size: tuple[int, ...],
     max_iter: int,
     tol: float,
@@ -218,33 +204,30 @@ def _distance(first: Map, second: Map) -> float:
 
 
 def _step(
-    labels: NDArray[Any], probability: Map, belief: _Belief, size: tuple[int, ...]
+    labels: NDArray[Any], probability: Map, belief: Belief, size: tuple[int, ...]
 ) -> tuple[Map, float]:
     """Estimate local matrices from the probabilities, and new probabilities from them."""
+    work = labels.size * len(probability)
+    if work >= _WORTH_COMPILING and labels.ndim <= 4 and is_there():
+        return step_in_blocks(labels, probability, belief, size)
     joint = np.empty_like(probability)
     log_likelihood = 0.0 if not belief.local else _add_local_prior(joint, probability, belief, size)
     for true, before in enumerate(belief.prior):
         if not belief.local:
-            joint[true] = np.log(max(before, _TINY))
+            joint[true] = np.log(max(before, TINY))
         for label, cm in zip(labels, belief.cm, strict=True):
             joint[true] += _local_log(label, probability[true], cm[true], size, belief.weight)
-    highest = joint.max(0)
-    joint -= highest
-    np.exp(joint, out=joint)
-    total = joint.sum(0)
-    joint /= total
-    np.log(total, out=total)
-    return joint, log_likelihood + float(total.sum(dtype=float) + highest.sum(dtype=float))
+    return joint, log_likelihood + normalise(joint)
 
 
-def _add_local_prior(joint: Map, probability: Map, belief: _Belief, size: tuple[int, ...]) -> float:
+def _add_local_prior(joint: Map, probability: Map, belief: Belief, size: tuple[int, ...]) -> float:
     """Write log class shares of the window into `joint`; return what normalises them, summed."""
     whole = np.full(joint.shape[1:], belief.weight, dtype=np.float32)
     for target, values, before in zip(joint, probability, belief.prior, strict=True):
         share = _window_mean(values.copy(), size)
         whole += share
         share += np.float32(belief.weight * before)
-        np.log(np.maximum(share, _TINY, out=share), out=target)
+        np.log(np.maximum(share, TINY, out=share), out=target)
     return -float(np.log(whole, out=whole).sum(dtype=float))
 
 
@@ -267,7 +250,7 @@ def _local_log(
         share += np.float32(prior_weight * fallback)
         np.copyto(drawn, share, where=here)
     drawn /= total
-    np.maximum(drawn, _TINY, out=drawn)
+    np.maximum(drawn, TINY, out=drawn)
     drawn[label == MISSING] = 1.0
     return np.asarray(np.log(drawn, out=drawn))
 

@@ -68,7 +68,7 @@ def encode_table(
         columns = ("task", "rater", "label")
     if len(frame) == 0:
         raise InputError(Fault("the table has no rows", expected="one row per answer"))
-    task, tasks = pd.factorize(frame[columns[0]], sort=False)
+    task, tasks = _numbered(frame[columns[0]])
     rater, rater_names = _codes(frame[columns[1]], raters)
     label, class_names = _label_codes(frame[columns[2]], classes, gold)
     codes = [each.astype(np.int32) for each in (task, rater, label)]
@@ -106,9 +106,35 @@ def _codes(
     values: pd.Series[Any], names: Sequence[Hashable] | None
 ) -> tuple[NDArray[Any], tuple[Hashable, ...]]:
     if names is None:
-        codes, found = pd.factorize(values, sort=False)
+        codes, found = _numbered(values)
         return codes, tuple(found.tolist())
     return _index(names).get_indexer(pd.Index(values)), tuple(names)
+
+
+def _numbered(values: pd.Series[Any], *, sort: bool = False) -> tuple[NDArray[Any], Any]:
+    """Number values in the order they appear, or by size: codes, and the values by code.
+
+    Whole numbers that lie close together are looked up in a table, which is quicker than hashing.
+    """
+    if not isinstance(values.dtype, np.dtype) or values.dtype.kind not in "iu" or values.empty:
+        return pd.factorize(values, sort=sort)
+    array: NDArray[Any] = values.to_numpy()
+    low = int(array.min())
+    span = int(array.max()) - low + 1
+    if span > 2 * array.size:
+        return pd.factorize(values, sort=sort)
+    # Without a sign the difference cannot overflow for good.
+    unsigned = np.dtype(f"u{array.itemsize}")
+    place = array.view(unsigned) - np.array(low, dtype=array.dtype).view(unsigned)
+    first = np.full(span, array.size, dtype=np.int32 if array.size < 1 << 31 else np.int64)
+    # The last to write into a place stays: backwards, that is the first to appear.
+    first[place[::-1]] = np.arange(array.size - 1, -1, -1, dtype=first.dtype)
+    found = np.flatnonzero(first != array.size)
+    if not sort:
+        found = found[np.argsort(first[found])]
+    code = first  # its work is done
+    code[found] = np.arange(len(found), dtype=code.dtype)
+    return code[place], (found + low).astype(array.dtype)
 
 
 def _label_codes(
@@ -119,7 +145,7 @@ def _label_codes(
     if pd.api.types.is_numeric_dtype(values) and (values == MISSING).any():
         values = values.where(values != MISSING)
     if classes is None:
-        codes, found = pd.factorize(values, sort=True)
+        codes, found = _numbered(values, sort=True)
         names = [_plain(value) for value in found.tolist()]
         known = [] if gold is None else sorted(set(pd.Series(gold).dropna().tolist()) - set(names))
         return codes, tuple(names + known)

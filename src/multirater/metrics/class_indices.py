@@ -39,7 +39,7 @@ def class_indices(labels: ArrayLike) -> NDArray[np.integer[Any]]:
                 fix="number the classes 0, 1, 2, ...",
             )
         )
-    lowest = int(array.min(initial=0))
+    lowest = 0 if array.dtype.kind == "u" else int(array.min(initial=0))
     if lowest < MISSING:
         raise InputError(
             Fault(
