@@ -239,20 +239,3 @@ def test_networks_that_judge_raters_share_the_time(slow_steps, tmp_path, method,
     config = TrainConfig(method=method, time=20.0, batch_size=4, accelerator="cpu")
     train(data, tmp_path / "run", config)
     assert read_config(tmp_path / "run").epochs == epochs
-
-
-def test_windows_far_from_what_was_drawn_may_be_left_out(tmp_path):
-    data = balls([(64, 64)] * 4, [(1.0, 1.0)] * 4)
-    config = TrainConfig(method="mode", patch=(16, 16), **TINY)
-    train(data, tmp_path / "run", config, plan=few_steps(data))
-    predictor = Predictor(tmp_path / "run", overlap=0.0)
-    corner = np.zeros((64, 64), dtype=bool)
-    corner[:4, :4] = True
-    predictor._batch_size = lambda *_: 1
-    whole, part = (
-        next(iter(predictor.of_cases(data, lambda _: (), near))).prediction.probability
-        for near in (None, lambda _: corner)
-    )
-    assert np.allclose(part[:, :16, :16], whole[:, :16, :16], atol=1e-5)
-    assert (part[0, 16:] == 1).all()
-    assert not np.allclose(part[:, 16:], whole[:, 16:], atol=1e-3)

@@ -46,24 +46,6 @@ class Channels(Images):
         return torch.cat(parts, dim=1)
 
 
-class Near(nn.Module):
-    """Looks at windows that hold certain pixels; the others are background."""
-
-    def __init__(self, inner: Images, n_classes: int) -> None:
-        super().__init__()
-        self.inner = inner
-        self.n_classes = n_classes
-
-    def forward(self, image: Tensor, condition: Tensor) -> Tensor:
-        """Return the channels of windows; `condition` tells the pixels, by values above zero."""
-        found = image.new_zeros(len(image), self.n_classes, *image.shape[2:])
-        found[:, 0] = 1.0
-        is_near = condition.flatten(1).any(1)
-        if is_near.any():
-            found[is_near] = self.inner(image[is_near])
-        return found
-
-
 class Mirrored(Images):
     """The mean over an image and its mirrored copies."""
 

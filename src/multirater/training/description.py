@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from functools import partial, reduce
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -24,11 +24,11 @@ from multirater.io.results.contents import read_curves, write_rater_table, write
 from multirater.io.results.layout import fold_folders
 from multirater.patterns import encode_patterns
 from multirater.progress import say, track
-from multirater.training.case_prediction import CasePrediction
 from multirater.training.class_answers import answers_of
 from multirater.training.class_evidence import by_own_matrices, class_evidence, truth_of
 from multirater.training.data import named_splits, split_cases
 from multirater.training.folds import unseen_answers
+from multirater.training.looking import Seen, look_at
 from multirater.training.network_quality import (
     beside_raters,
     compare_answers,
@@ -53,10 +53,7 @@ from multirater.trust import Finding
 from multirater.types import MISSING, Case, Dataset
 
 Counts: TypeAlias = NDArray[np.float64]
-Drawn: TypeAlias = dict[str, NDArray[np.int16]]
-"""Labels of a case by rater."""
-
-Patterns: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
+Patterns: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float64]]
 """Labels that occur together, (n_rows, n_raters + 1) with the network's last, -1 where missing, and
 how many pixels carry each."""
 
@@ -85,8 +82,8 @@ class _Look:
     labels: Counts
     disputed: Counts
     vote: Counts
-    n_disputed: int
-    n_pixels: int
+    n_disputed: float
+    n_pixels: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,8 +106,7 @@ def describe_run(folder: Path, dataset: Dataset) -> None:
         folder: of the run.
         dataset: as it was read, with the labels of all raters.
     """
-    # Counts over all pixels need no soft borders, and are made in half the time.
-    predictor = Predictor(folder, overlap=0.0)
+    predictor = Predictor(folder)
     cases = [case for part in named_splits(dataset) for case in part if case.labels]
     if not cases:
         say("no trust statement: it compares raters' masks or class labels, and there are none")
@@ -177,17 +173,16 @@ def _evidence(
     """
     # Cases that the same raters labelled go through the network together.
     cases.sort(key=lambda case: tuple(case.labels))
-    near = partial(_to_look_at, unseen=outside.names)
-    found = predictor.of_cases(cases, lambda case: _asked(predictor, case), near)
+    found = look_at(
+        predictor, cases, partial(_asked, predictor), partial(_by_fold, by_folds=outside.by_folds)
+    )
     looks, patterns, judged = [], [], []
-    for each in track(found, "describing raters", len(cases)):
-        drawn = {rater: each.case.read_label(rater).array for rater in each.case.labels}
-        looks.append(_look(each, drawn, raters, predictor))
-        patterns.append(_patterns(each, drawn, raters))
-        judged.append(_judged(predictor, each, drawn, raters, outside))
-        image = None if opinion.is_full else each.case.read_image()
-        if image is not None:
-            opinion.look(image.array, drawn, each.prediction.label)
+    for seen in track(found, "describing raters", len(cases)):
+        looks.append(_look(seen, raters))
+        patterns.append(_patterns(seen, raters))
+        judged.append(_judged(predictor, seen, raters, outside))
+        if not opinion.is_full:
+            opinion.look(seen.example.image, seen.example.labels, seen.example.answer)
     counts = np.stack([look.labels for look in looks])
     votes = np.stack([look.vote for look in looks])
     evidence = Evidence(
@@ -224,114 +219,109 @@ def _described(
     return table.assign(labels=labelled[0])
 
 
-def _to_look_at(case: Case, unseen: Set[str]) -> NDArray[np.bool_]:
-    """Return the pixels of a large image near which the network is asked.
-
-    All of a case held out, on which the network is judged; else where anybody drew an object. Far
-    from it all say background, and the drawings of a volume often take a hundredth of it.
-    """
-    labels = (case.read_label(rater).array > 0 for rater in case.labels)
-    drawn = reduce(np.logical_or, labels)
-    return np.ones_like(drawn) if case.name in unseen else drawn
+def _by_fold(case: Case, by_folds: Mapping[str, Case]) -> NDArray[np.int16] | None:
+    """Return a case as the fold predicted it that has not seen it, (*space); None without folds."""
+    own = by_folds.get(case.name)
+    return None if own is None else own.read_label(next(iter(own.labels))).array
 
 
 def _asked(predictor: Predictor, case: Case) -> Sequence[int]:
     """Return the raters to predict, those followed most, where labels of the case are few."""
-    if len(case.labels) >= FEWEST or not predictor.network.knows_raters:
-        return ()
     n_raters, followed = len(predictor.data.raters), predictor.network.followed
+    if len(case.labels) >= min(FEWEST, n_raters) or not predictor.network.knows_raters:
+        return ()
     order = np.argsort([-each for each in followed], kind="stable") if followed else range(n_raters)
     return sorted(int(rater) for rater in order[:_ASKED])
 
 
-def _judged(
-    predictor: Predictor,
-    each: CasePrediction,
-    labels_of: Drawn,
-    raters: tuple[str, ...],
-    outside: Unseen,
-) -> Judged:
-    """Gather what a case says of its raters without their own say."""
-    name, space = each.case.name, each.prediction.label.shape
-    nobody = np.full(space, MISSING, dtype=np.int16)
-    labels = np.stack([labels_of.get(rater, nobody) for rater in raters])
-    heads = each.prediction.drawn
-    network = None
-    if heads is None and len(labels_of) < FEWEST:
-        if name in outside.by_folds:
-            case = outside.by_folds[name]
-            network = case.read_label(next(iter(case.labels))).array
-        elif name in outside.names:
-            network = each.prediction.label
-    is_known = heads is not None and predictor.data.raters == raters
-    return judged_case(
-        labels,
-        heads.argmax(1) if heads is not None and is_known else None,
-        _asked(predictor, each.case) if is_known else (),
-        network,
-    )
+def _judged(predictor: Predictor, seen: Seen, raters: tuple[str, ...], outside: Unseen) -> Judged:
+    """Gather what a case says of its raters without their own say.
+
+    Labels enough judge by themselves, all of their pixels.
+    """
+    stand_in = _stand_in(predictor, seen, raters, outside)
+    labels_of = seen.whole if stand_in is None else seen.labels
+    nobody = np.broadcast_to(np.int16(MISSING), next(iter(labels_of.values())).shape)
+    labels = [labels_of.get(rater, nobody) for rater in raters]
+    if stand_in is None:
+        return judged_case(labels, None, (), None)
+    heads, asked, network = stand_in
+    return judged_case(labels, heads, asked, network, seen.weight)
 
 
-def _look(
-    each: CasePrediction, labels_of: Drawn, raters: tuple[str, ...], predictor: Predictor
-) -> _Look:
+def _stand_in(
+    predictor: Predictor, seen: Seen, raters: tuple[str, ...], outside: Unseen
+) -> tuple[NDArray[np.int16] | None, Sequence[int], NDArray[np.int16] | None] | None:
+    """Return who speaks where labels are few: heads, of whom, and the network; None if nobody."""
+    if len(seen.labels) >= min(FEWEST, len(raters)):
+        return None
+    if seen.heads is not None:
+        is_known = predictor.data.raters == raters
+        return (seen.heads, _asked(predictor, seen.case), None) if is_known else None
+    if seen.other is not None:
+        return None, (), seen.other
+    if seen.case.name in outside.names:
+        return None, (), seen.probability.argmax(0).astype(np.int16)
+    return None
+
+
+def _look(seen: Seen, raters: tuple[str, ...]) -> _Look:
     """Look at a case, block by block: what is counted takes far more memory than labels do."""
-    n_classes = len(predictor.data.classes)
-    truth = each.prediction.probability.reshape(n_classes, -1)
-    drawn = np.stack([label.ravel() for label in labels_of.values()])
+    drawn = np.stack(list(seen.labels.values()))
     # Where a case has labels of its own that can differ, they show what is disputed.
-    heads = each.prediction.drawn if len(labels_of) < 2 else None
-    if heads is not None:
-        heads = heads.reshape(*heads.shape[:2], -1)
-    places = [raters.index(rater) for rater in labels_of]
+    heads = seen.heads if len(drawn) < 2 else None
+    places = [raters.index(rater) for rater in seen.labels]
     looks = []
-    for start in range(0, truth.shape[1], _BLOCK_PIXELS):
+    for start in range(0, drawn.shape[1], _BLOCK_PIXELS):
         block = slice(start, start + _BLOCK_PIXELS)
-        own = None if heads is None else heads[..., block]
-        seen = truth[:, block].astype(float)
-        looks.append(_look_at(seen, drawn[:, block], own, places, len(raters)))
+        own = None if heads is None else heads[:, block]
+        truth, weight = seen.probability[:, block].astype(float), seen.weight[block]
+        looks.append(_look_at(truth, weight, drawn[:, block], own, places, len(raters)))
     labels, disputed, vote = (
         np.sum([getattr(look, name) for look in looks], axis=0)
         for name in ("labels", "disputed", "vote")
     )
     n_disputed = sum(look.n_disputed for look in looks)
-    return _Look(labels, disputed, vote, n_disputed, truth.shape[1])
+    return _Look(labels, disputed, vote, n_disputed, float(seen.weight.sum()))
 
 
 def _look_at(
     truth: Counts,
+    weight: Counts,
     drawn: NDArray[np.int16],
-    heads: NDArray[np.float32] | None,
+    heads: NDArray[np.int16] | None,
     places: Sequence[int],
     n_raters: int,
 ) -> _Look:
     """Count pixels: truth (n_classes, pixels), labels (n_labels, pixels) of raters at places."""
     n_classes = len(truth)
+    answer = np.eye(n_classes)[truth.argmax(0)].T * weight
+    truth = truth * weight
     labels = np.zeros((n_raters, n_classes, n_classes))
     for place, own in zip(places, drawn, strict=True):
         labels[place] = _pairs(truth, own, n_classes)
     votes = np.stack([(drawn == k).sum(0) for k in range(n_classes)])
-    answer = np.eye(n_classes)[truth.argmax(0)].T
     vote = _pairs(answer, np.where(votes.any(0), votes.argmax(0), MISSING), n_classes).T
-    everyone: NDArray[np.integer] = drawn if heads is None else heads.argmax(1)
+    everyone = drawn if heads is None else heads
     disputed = _is_disputed(everyone)
     among = sum(
         (_pairs(truth[:, disputed], own[disputed], n_classes) for own in everyone),
         np.zeros((n_classes, n_classes)),
     )
-    return _Look(labels, among, vote, int(disputed.sum()), disputed.size)
+    return _Look(labels, among, vote, float(weight[disputed].sum()), float(weight.sum()))
 
 
-def _patterns(each: CasePrediction, labels_of: Drawn, raters: tuple[str, ...]) -> Patterns:
+def _patterns(seen: Seen, raters: tuple[str, ...]) -> Patterns:
     """Find the labels that occur together in a case, the network's last."""
-    answer = each.prediction.label
+    answer = seen.probability.argmax(0).astype(np.int16)
     absent = np.broadcast_to(np.int16(MISSING), answer.shape)
-    found = encode_patterns([*(labels_of.get(rater, absent) for rater in raters), answer])
-    return found.rows, found.counts
+    found = encode_patterns([*(seen.labels.get(rater, absent) for rater in raters), answer])
+    counts = np.bincount(found.index, seen.weight, len(found.rows))
+    return found.rows, counts.astype(float)
 
 
 def _pairs(truth: Counts, drawn: NDArray[np.integer], n_classes: int) -> Counts:
-    """Count pixels (true, observed) from probabilities (true, pixels) and labels (pixels)."""
+    """Count pixels (true, observed) from their numbers (true, pixels) and labels (pixels)."""
     given = drawn != MISSING
     return np.asarray(truth[:, given] @ np.eye(n_classes)[drawn[given]])
 

@@ -27,12 +27,12 @@ from multirater.training.case_prediction import (
     require_numbers,
     resized,
 )
-from multirater.training.channels import Channels, Images, Mirrored, Near, Steps, n_values, unpack
+from multirater.training.channels import Channels, Images, Mirrored, Steps, n_values, unpack
 from multirater.training.confidences import confidence_vector
 from multirater.training.data import grid_of
 from multirater.training.paged import in_file, in_memory
 from multirater.training.plan.room import PROCESS_BYTES
-from multirater.training.resampling import resize_labels, resize_maps
+from multirater.training.resampling import resize_maps
 from multirater.training.rows import Rows, predict_rows, rows_of
 from multirater.training.run_folder import read_run
 from multirater.training.samples import normalise, require_finite
@@ -48,6 +48,9 @@ that has 256 x 256."""
 _BATCH_VALUES = 2**25
 """And up to this many values that are said of them: 128 MB, however many raters are asked for."""
 
+_OVERLAP = 0.25
+"""Share of a window that its neighbour sees, too."""
+
 _SHARE_OF_MAPS = 1 / 6
 """Share of the memory that what is said of an image may take before it is cut into parts."""
 
@@ -59,7 +62,6 @@ class _Request:
     image: NDArray[np.float32]
     raters: tuple[int, ...]
     space: tuple[int, ...]
-    near: NDArray[np.bool_] | None
 
     @property
     def kind(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -75,8 +77,6 @@ class Predictor:
         confidences: in the raters by name, from 0 to 1, for methods that follow them (prism,
             mrnet); those that are not named have none. By default the method finds its own.
         tta: average over mirrored copies of every image.
-        overlap: share of a window that its neighbour sees, too; without any, large images take
-            half the time, volumes less than half, and borders of windows may show.
         memory: budget in bytes; that of the run when not given.
         trust_code: whether the run may bring a backbone of its own, which is code that is run.
 
@@ -91,11 +91,9 @@ class Predictor:
         *,
         confidences: Mapping[str, float] | None = None,
         tta: bool = False,
-        overlap: float = 0.25,
         memory: int | None = None,
         trust_code: bool = False,
     ) -> None:
-        self.overlap = overlap
         self.config, self.data, self.network = read_run(folder, trust_code=trust_code)
         self.confidence = confidence_vector(confidences, self.data.raters) if confidences else None
         self.grid = grid_of(self.config)
@@ -113,7 +111,7 @@ class Predictor:
             image: with the channels the network was trained on.
             raters: positions of the raters whose confusion matrices are wanted.
         """
-        (prediction,) = self._predictions([self._prepared(image)], tuple(raters or ()))
+        (prediction,) = self._predictions([self._as_seen(image)], tuple(raters or ()))
         return prediction
 
     def recurrences(self, image: Image) -> NDArray[np.float32]:
@@ -134,7 +132,6 @@ class Predictor:
         self,
         cases: Iterable[Case],
         raters: Callable[[Case], Sequence[int]],
-        near: Callable[[Case], NDArray[np.bool_]] | None = None,
     ) -> Iterator[CasePrediction]:
         """Predict for cases, in their order.
 
@@ -144,25 +141,23 @@ class Predictor:
         Args:
             cases: with images, which are read when their turn comes.
             raters: positions of the raters whose confusion matrices are wanted for a case.
-            near: pixels of a case, (*space): where a large image is cut into windows, those
-                without any of them are taken for background unseen. All are seen when not given.
         """
-        requests = map(partial(self._request, raters=raters, near=near), cases)
+        requests = map(partial(self._request, raters=raters), cases)
         for (shape, wanted), alike in groupby(requests, key=lambda request: request.kind):
-            while batch := list(islice(alike, self._batch_size(shape[1:], len(wanted)))):
-                found = self._predictions([each.image for each in batch], wanted, batch[0].near)
+            while batch := list(islice(alike, self.batch_size(shape[1:], len(wanted)))):
+                found = self._predictions([each.image for each in batch], wanted)
                 for request, prediction in zip(batch, found, strict=True):
                     require_numbers(prediction.probability, request.case.name)
                     if self.data.kind == "masks":
                         prediction = resized(prediction, request.space)
                     yield CasePrediction(request.case, request.geometry, prediction)
 
-    def _request(
-        self,
-        case: Case,
-        raters: Callable[[Case], Sequence[int]],
-        near: Callable[[Case], NDArray[np.bool_]] | None,
-    ) -> _Request:
+    def _request(self, case: Case, raters: Callable[[Case], Sequence[int]]) -> _Request:
+        prepared, image = self.prepared(case)
+        return _Request(case, image.geometry, prepared, tuple(raters(case)), image.space)
+
+    def prepared(self, case: Case) -> tuple[NDArray[np.float32], Image]:
+        """Return the image of a case as the network sees it (channels, *space), and as it is."""
         image = case.read_image()
         if image is None:
             raise InputError(Fault("has no image", case=case.name))
@@ -171,14 +166,26 @@ class Predictor:
         except InputError as error:
             raise error.at(case=case.name) from None
         is_large = 4 * image.array.size > self.memory * _SHARE_OF_MAPS
-        prepared = self.grid.prepared(image, in_file if is_large else in_memory)
-        wanted, space = tuple(raters(case)), prepared.shape[1:]
-        pixels = None
-        if near is not None and not wanted and self._batch_size(space, 0) == 1:
-            pixels = resize_labels(near(case)[None].astype(np.int16), space)[0] > 0
-        return _Request(case, image.geometry, prepared, wanted, image.space, pixels)
+        return self.grid.prepared(image, in_file if is_large else in_memory), image
 
-    def _prepared(self, image: NDArray[np.generic]) -> NDArray[np.float32]:
+    def of_windows(
+        self, windows: Sequence[NDArray[np.float32]], raters: tuple[int, ...]
+    ) -> list[Prediction]:
+        """Predict windows (channels, *window) of prepared images, all of one size.
+
+        Args:
+            windows: no larger than `window` says.
+            raters: positions of the raters whose drawings are wanted.
+        """
+        return self._predictions(windows, raters)
+
+    def window(self, space: Sequence[int]) -> tuple[int, ...]:
+        """Return how much of an image the network sees at a time; one slice at most, of slices."""
+        if self.config.view != "slices":
+            return tuple(map(min, self._window(space), space))
+        return (1, *map(min, self._window(space[1:]), space[1:]))
+
+    def _as_seen(self, image: NDArray[np.generic]) -> NDArray[np.float32]:
         """Return an array, of which no spacing is known, as the network sees it."""
         self._require_alike(image)
         array = np.asarray(image)
@@ -213,9 +220,8 @@ class Predictor:
         self,
         images: Sequence[NDArray[np.float32]],
         raters: tuple[int, ...],
-        near: NDArray[np.bool_] | None = None,
     ) -> list[Prediction]:
-        """Run the network on images of one size, or on windows of one that hold pixels `near`."""
+        """Run the network on images of one size."""
         network: Images = Channels(self.network, raters, self.confidence)
         if self.mirrored:
             network = Mirrored(network, self.mirrored)
@@ -223,13 +229,11 @@ class Predictor:
             image, n_classes = images[0], len(self.data.classes)
 
             def predict(rows: Rows) -> Prediction:
-                looked = slice(rows.first, rows.last)
-                seen = None if near is None else near[looked]
-                output = self._run(network, image[None, :, looked], seen)[0]
+                output = self._run(network, image[None, :, rows.first : rows.last])[0]
                 return unpack(output[:, rows.within], n_classes, len(raters))
 
             return [predict_rows(image, parts, predict)]
-        output = self._run(network, np.stack(images), near)
+        output = self._run(network, np.stack(images))
         return [unpack(each, len(self.data.classes), len(raters)) for each in output]
 
     def _parts(self, space: Sequence[int], n_raters: int) -> list[Rows]:
@@ -256,12 +260,7 @@ class Predictor:
             )
         return list(range(2, 2 + self.data.ndim))
 
-    def _run(
-        self,
-        network: Images,
-        images: NDArray[np.float32],
-        near: NDArray[np.bool_] | None = None,
-    ) -> NDArray[np.float32]:
+    def _run(self, network: Images, images: NDArray[np.float32]) -> NDArray[np.float32]:
         """Run a network that gives channels on images (B, channels, *space)."""
         batch = torch.from_numpy(images).to(next(self.network.parameters()).dtype)
         with torch.inference_mode():
@@ -270,20 +269,18 @@ class Predictor:
             elif self.config.view == "slices":
                 output = self._sliced(network, batch)
             else:
-                output = self._windowed(network, batch, near)
+                output = self._windowed(network, batch)
         return np.asarray(output.numpy())
 
     def _sliced(self, network: Images, volumes: Tensor) -> Tensor:
         """Run a 2-D network over the slices of (B, channels, *space), along the first axis."""
         slices = volumes.transpose(1, 2).flatten(0, 1)
-        several = self._batch_size(slices.shape[2:], len(network.raters))
+        several = self.batch_size(slices.shape[2:], len(network.raters))
         parts = slices.split(several)  # type: ignore[no-untyped-call]
         output = torch.cat([self._windowed(network, part) for part in parts])
         return output.reshape(len(volumes), -1, *output.shape[1:]).transpose(1, 2)
 
-    def _windowed(
-        self, network: Images, images: Tensor, near: NDArray[np.bool_] | None = None
-    ) -> Tensor:
+    def _windowed(self, network: Images, images: Tensor) -> Tensor:
         """Run the network over (B, channels, *space) in windows, within bounded memory."""
         from monai.inferers import sliding_window_inference
 
@@ -291,14 +288,12 @@ class Predictor:
         window = self._window(space)
         if all(size <= part for size, part in zip(space, window, strict=True)):
             return network(images)  # type: ignore[no-any-return]
-        pixels = None if near is None else torch.from_numpy(near)[None, None].to(images.dtype)
         return sliding_window_inference(  # type: ignore[no-any-return]
             images,
             window,
-            sw_batch_size=self._batch_size(window, len(network.raters)),
-            predictor=network if near is None else Near(network, len(self.data.classes)),
-            **({} if pixels is None else {"condition": pixels}),
-            overlap=self.overlap,
+            sw_batch_size=self.batch_size(window, len(network.raters)),
+            predictor=network,
+            overlap=_OVERLAP,
             mode="gaussian",
         )
 
@@ -308,7 +303,7 @@ class Predictor:
     def _n_values(self, n_raters: int) -> int:
         return n_values(len(self.data.classes), n_raters)
 
-    def _batch_size(self, space: Sequence[int], n_raters: int) -> int:
+    def batch_size(self, space: Sequence[int], n_raters: int) -> int:
         """How many images of a size go through the network together."""
         n_pixels = max(1, prod(space))
         n_values = n_pixels * self._n_values(n_raters)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -47,26 +47,28 @@ class Judged:
 
     labels: Rows
     voices: Rows
-    counts: NDArray[np.int64]
+    counts: NDArray[Any]
 
 
 def judged_case(
-    labels: NDArray[np.integer],
+    labels: Sequence[NDArray[np.integer]],
     heads: NDArray[np.integer] | None,
     asked: Sequence[int],
     network: NDArray[np.integer] | None,
+    weight: Counts | None = None,
 ) -> Judged:
     """Find what occurs together in a case.
 
     Args:
-        labels: of all raters, (n_raters, *space), -1 where missing.
+        labels: of all raters, each (*space), -1 where missing.
         heads: what the network expects the raters asked to draw, (n_asked, *space); None where the
             case has labels enough, or the network does not know raters.
         asked: positions of these raters.
         network: its own answer, (*space), where it has not seen the case and has no heads.
+        weight: pixels that each stands for, (*space); one, without.
     """
     n_raters = len(labels)
-    nobody = np.full(labels.shape[1:], MISSING, dtype=np.int16)
+    nobody = np.broadcast_to(np.int16(MISSING), labels[0].shape)
     spoken = dict(zip(asked, heads, strict=True)) if heads is not None else {}
     absent = [bool((own == MISSING).all()) for own in labels]
     voices = [spoken.get(rater, nobody) if absent[rater] else nobody for rater in range(n_raters)]
@@ -77,7 +79,10 @@ def judged_case(
     together = np.concatenate(
         [np.where(own != MISSING, own, stand_in[:, :-1]), stand_in[:, -1:]], 1
     )
-    return Judged(own, together, found.counts)
+    counts = found.counts
+    if weight is not None:
+        counts = np.bincount(found.index.ravel(), weight.ravel(), len(rows))
+    return Judged(own, together, counts)
 
 
 def quality_in_run(

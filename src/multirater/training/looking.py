@@ -1,0 +1,193 @@
+"""What a finished network says of its cases, pixel by pixel, beside what raters drew.
+
+Small images are looked at whole. Of large ones some windows are, which stand for the others: to
+predict a volume whole would take as long as a good part of the training, and counts of pixels are
+the same in a tenth of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, groupby, islice
+from math import prod
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multirater.training.case_prediction import Prediction, require_numbers
+from multirater.training.config import TrainConfig
+from multirater.training.predictor import Predictor
+from multirater.training.resampling import resize_labels
+from multirater.training.windows import Window, chosen_windows, windows_of
+from multirater.types import Case
+
+Label: TypeAlias = NDArray[np.int16]
+
+_PER_PATCH = 0.25
+"""Windows looked at for each patch that was trained on: a tenth of the time of the training."""
+
+_FEWEST_WINDOWS, _MOST_PIXELS = 8, 2**23
+"""Of a case."""
+
+
+@dataclass(frozen=True, eq=False)
+class Example:
+    """A part of a case in which somebody drew: the image (channels, *space), labels and answer."""
+
+    image: NDArray[np.float32]
+    labels: dict[str, Label]
+    answer: Label
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """Pixels of a case.
+
+    Attributes:
+        case: whose they are.
+        probability: of the truth, (n_classes, n_pixels).
+        heads: what the raters asked would draw, (n_asked, n_pixels); None where none was asked.
+        labels: by rater, (n_pixels,).
+        weight: how many pixels of the case each stands for, (n_pixels,).
+        whole: labels of the whole case by rater, as they were read, (*space).
+        example: one part of it.
+        other: a label given beside the raters', (n_pixels,), if any.
+    """
+
+    case: Case
+    probability: NDArray[np.float32]
+    heads: Label | None
+    labels: dict[str, Label]
+    weight: NDArray[np.float64]
+    whole: dict[str, Label]
+    example: Example
+    other: Label | None = None
+
+
+def most_windows(config: TrainConfig, n_cases: int, window: Sequence[int]) -> int:
+    """Return how many windows of a case are looked at.
+
+    Args:
+        config: of the run.
+        n_cases: of the run.
+        window: its size.
+    """
+    n_patches = config.epochs * max(config.steps_per_epoch * config.batch_size, n_cases)
+    wanted = max(int(_PER_PATCH * n_patches / max(n_cases, 1)), _FEWEST_WINDOWS)
+    return max(min(wanted, _MOST_PIXELS // max(prod(window), 1)), 1)
+
+
+def look_at(
+    predictor: Predictor,
+    cases: Sequence[Case],
+    asked: Callable[[Case], Sequence[int]],
+    other: Callable[[Case], Label | None] = lambda _: None,
+) -> Iterator[Seen]:
+    """Look at cases, in their order; windows of one size go through the network together.
+
+    Args:
+        predictor: the network.
+        cases: with images and labels.
+        asked: positions of the raters whose drawings are predicted for a case.
+        other: a label of a case to be looked at beside those of its raters, (*space).
+    """
+    opened = (_open(predictor, case, tuple(asked(case)), other(case), len(cases)) for case in cases)
+    parts = chain.from_iterable(each.parts() for each in opened)
+    for (shape, raters), alike in groupby(parts, key=lambda part: part.kind):
+        while batch := list(islice(alike, predictor.batch_size(shape[1:], len(raters)))):
+            found = predictor.of_windows([part.image for part in batch], raters)
+            for part, prediction in zip(batch, found, strict=True):
+                part.keep(prediction)
+                if part.is_last:
+                    yield part.case.seen()
+
+
+@dataclass(eq=False)
+class _Opened:
+    """A case that is being looked at."""
+
+    case: Case
+    image: NDArray[np.float32]
+    asked: tuple[int, ...]
+    whole: dict[str, Label]
+    labels: dict[str, Label]
+    other: Label | None
+    chosen: list[tuple[Window, float]]
+    found: list[tuple[Window, float, NDArray[np.float32], Label | None]] = field(
+        default_factory=list
+    )
+    example: Example | None = None
+
+    def parts(self) -> Iterator[_Part]:
+        last = len(self.chosen) - 1
+        for number, (window, weight) in enumerate(self.chosen):
+            yield _Part(self, window, weight, number == last)
+
+    def seen(self) -> Seen:
+        """Put together what was found."""
+        assert self.example is not None
+        weight = [np.full(each[2].shape[1], each[1]) for each in self.found]
+        heads = [each[3] for each in self.found if each[3] is not None]
+        return Seen(
+            self.case,
+            np.concatenate([each[2] for each in self.found], axis=1),
+            np.concatenate(heads, axis=1) if heads else None,
+            {rater: self._pixels(label) for rater, label in self.labels.items()},
+            np.concatenate(weight),
+            self.whole,
+            self.example,
+            None if self.other is None else self._pixels(self.other),
+        )
+
+    def _pixels(self, label: Label) -> Label:
+        return np.concatenate([label[w.seen][w.counted].ravel() for w, *_ in self.found])
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    case: _Opened
+    window: Window
+    weight: float
+    is_last: bool
+
+    @property
+    def image(self) -> NDArray[np.float32]:
+        return self.case.image[(slice(None), *self.window.seen)]
+
+    @property
+    def kind(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """What windows of a batch have in common."""
+        return self.image.shape, self.case.asked
+
+    def keep(self, prediction: Prediction) -> None:
+        """Keep what was said of the window; the first window is an example of the case."""
+        require_numbers(prediction.probability, self.case.case.name)
+        if self.case.example is None:
+            labels = {rater: own[self.window.seen] for rater, own in self.case.labels.items()}
+            self.case.example = Example(self.image, labels, prediction.label)
+        own = (slice(None), *self.window.counted)
+        probability = prediction.probability[own].reshape(len(prediction.probability), -1)
+        heads = None
+        if prediction.drawn is not None:
+            said = prediction.drawn.argmax(1).astype(np.int16)
+            heads = said[own].reshape(len(said), -1)
+        self.case.found.append((self.window, self.weight, probability, heads))
+
+
+def _open(
+    predictor: Predictor, case: Case, asked: tuple[int, ...], other: Label | None, n_cases: int
+) -> _Opened:
+    image, _ = predictor.prepared(case)
+    space = image.shape[1:]
+    whole = {rater: case.read_label(rater).array for rater in case.labels}
+    labels = {rater: resize_labels(own[None], space)[0] for rater, own in whole.items()}
+    size = predictor.window(space)
+    windows = windows_of(space, size)
+    near = [any((own[w.seen] > 0).any() for own in labels.values()) for w in windows]
+    most = most_windows(predictor.config, n_cases, size)
+    chosen = chosen_windows(np.array(near), most, np.random.default_rng(0))
+    served = None if other is None else resize_labels(other[None], space)[0]
+    taken = [(windows[number], weight) for number, weight in chosen]
+    return _Opened(case, image, asked, whole, labels, served, taken)
