@@ -65,11 +65,11 @@ def work(job: Job) -> dict[str, Any]:
 
 
 def _ours(dataset: Dataset, folder: Path, job: Job) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    from multirater.training import Predictor, TrainConfig, rehearsal
+    from multirater.training import Predictor, TrainConfig, clock
     from multirater.training import train as begin
 
     # Minutes are of the processor, whoever else uses it.
-    rehearsal.CLOCK = time.process_time
+    clock.CLOCK = time.process_time
     config = TrainConfig(
         method=job["method"], time=60.0 * job["minutes"], threads=1, seed=job["number"]
     )

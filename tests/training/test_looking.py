@@ -1,12 +1,10 @@
 """Looking at cases with a finished network: whole, or some windows that stand for the rest."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from multirater.training import Predictor, TrainConfig, train
-from multirater.training.looking import look_at, most_windows
+from multirater.training.looking import look_at
 
 from .test_planned_runs import TINY, balls, few_steps
 
@@ -22,7 +20,7 @@ def looked(tmp_path_factory):
 
 def test_every_pixel_is_looked_at_where_windows_are_few(looked, monkeypatch):
     data, predictor = looked
-    monkeypatch.setattr("multirater.training.looking._FEWEST_WINDOWS", 100)
+    monkeypatch.setattr("multirater.training.windows._FEWEST_WINDOWS", 100)
     for seen, case in zip(look_at(predictor, data.cases, lambda _: ()), data, strict=True):
         label = case.read_label(data.raters[1]).array
         assert seen.case.name == case.name
@@ -41,10 +39,3 @@ def test_some_windows_stand_for_all_and_labels_are_kept_whole(looked):
         assert (seen.example.labels[data.raters[1]] > 0).any()
         assert seen.example.image.shape[1:] == seen.example.answer.shape
         assert set(case.labels) == set(seen.labels)
-
-
-def test_longer_training_is_looked_at_more_closely_and_within_memory():
-    config = TrainConfig(epochs=20, steps_per_epoch=50, batch_size=2)
-    assert most_windows(config, 4, (64, 64)) > most_windows(config, 40, (64, 64))
-    longer = replace(config, steps_per_epoch=5000)
-    assert most_windows(longer, 4, (64, 64, 64)) * 64**3 <= 2**23

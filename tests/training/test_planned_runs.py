@@ -209,33 +209,8 @@ def test_what_does_not_fit_is_made_smaller_and_what_was_asked_for_is_refused(tmp
 
 def test_a_time_decides_the_number_of_steps(tmp_path):
     data = balls([(64, 64)] * 4, [(1.0, 1.0)] * 4)
-    config = TrainConfig(method="mode", time=2.0, **TINY)
+    config = TrainConfig(method="mode", time=60.0, **TINY)
     train(data, tmp_path / "run", config, plan=few_steps(data))
     kept = read_config(tmp_path / "run")
-    assert kept.epochs * kept.steps_per_epoch >= 1
+    assert kept.epochs * kept.steps_per_epoch > 4
     assert kept.threads
-
-
-@pytest.fixture
-def slow_steps(monkeypatch):
-    """Steps that are measured to take a second each, and predictions that take no time."""
-    monkeypatch.setattr("multirater.training.rehearsal._threads", lambda *_: (1, 1.0))
-    monkeypatch.setattr("multirater.training.rehearsal._Step.look", lambda _: 0.0)
-
-
-@pytest.mark.parametrize(("folds", "steps"), [(1, 40), (2, 20)])
-def test_all_folds_share_the_time(slow_steps, tmp_path, folds, steps):
-    data = balls([(24, 24)] * 4, [(1.0, 1.0)] * 4)
-    config = TrainConfig(method="mode", time=46.5, folds=folds, **TINY)
-    train(data, tmp_path / "run", config, plan=replace(few_steps(data), epochs=4))
-    kept = read_config(tmp_path / "run")
-    assert kept.epochs * kept.steps_per_epoch == steps
-
-
-@pytest.mark.parametrize(("method", "epochs"), [("majority", 8), ("auto", 4)])
-def test_networks_that_judge_raters_share_the_time(slow_steps, tmp_path, method, epochs):
-    rng = np.random.default_rng(0)
-    data = dataset_from_arrays(rng.integers(0, 2, (9, 3)), images=rng.normal(size=(9, 4)))
-    config = TrainConfig(method=method, time=20.0, batch_size=4, accelerator="cpu")
-    train(data, tmp_path / "run", config)
-    assert read_config(tmp_path / "run").epochs == epochs

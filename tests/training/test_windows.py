@@ -1,9 +1,12 @@
 """Windows that an image is cut into, and a choice of them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from multirater.training.windows import chosen_windows, windows_of
+from multirater.training.config import TrainConfig
+from multirater.training.windows import chosen_windows, most_windows, windows_of
 
 
 @pytest.mark.parametrize(
@@ -34,3 +37,10 @@ def test_windows_taken_stand_for_all(n_near, most):
 def test_windows_with_something_in_them_are_taken_first():
     taken = chosen_windows(np.arange(40) < 4, 8, np.random.default_rng(0))
     assert {0, 1, 2, 3} <= {number for number, _ in taken}
+
+
+def test_longer_training_is_looked_at_more_closely_and_within_memory():
+    config = TrainConfig(epochs=20, steps_per_epoch=50, batch_size=2)
+    assert most_windows(config, 4, (64, 64)) > most_windows(config, 40, (64, 64))
+    longer = replace(config, steps_per_epoch=5000)
+    assert most_windows(longer, 4, (64, 64, 64)) * 64**3 <= 2**23

@@ -23,6 +23,9 @@ _MOST_PIXELS = 60_000_000
 _FARTHEST = 32
 """Pixels along an axis up to which a shift is looked for in pictures."""
 
+_ROOM = 64
+"""Pixels kept around what was drawn, on every side, so that it can be moved."""
+
 _GAIN = 0.02
 """Dice that moving back has to gain, in the mean."""
 
@@ -99,12 +102,25 @@ def _sample(facts: StudyFacts, usable: NDArray[np.bool_]) -> list[Masks]:
     n_cases = min(max(n_wanted, _FEWEST_CASES), _MOST_CASES, len(places))
     chosen = places[np.linspace(0, len(places) - 1, n_cases).round().astype(int)]
     return [
-        {
-            int(number): facts.dataset.cases[place].read_label(facts.raters[number]).array > 0
-            for number in np.flatnonzero(usable[place])
-        }
+        _cropped(
+            {
+                int(number): facts.dataset.cases[place].read_label(facts.raters[number]).array > 0
+                for number in np.flatnonzero(usable[place])
+            }
+        )
         for place in chosen
     ]
+
+
+def _cropped(masks: Masks) -> Masks:
+    """Keep the part of a case in which anybody drew, with room to move: of a volume, little."""
+    drawn = np.logical_or.reduce(list(masks.values()))
+    box = []
+    for axis in range(drawn.ndim):
+        others = tuple(other for other in range(drawn.ndim) if other != axis)
+        held = np.flatnonzero(drawn.any(others))
+        box.append(slice(max(held[0] - _ROOM, 0), held[-1] + 1 + _ROOM))
+    return {number: mask[tuple(box)].copy() for number, mask in masks.items()}
 
 
 Pairs: TypeAlias = Sequence[tuple[NDArray[np.bool_], NDArray[np.bool_]]]

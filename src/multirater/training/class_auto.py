@@ -119,8 +119,7 @@ def _half_of(data: RaterData, number: int) -> RaterData:
         num_nodes=1,
     )
     dataset = replace(data.dataset, cases=tuple(data.training_cases))
-    folder = data.folder and data.folder / f"half {number + 1}"
-    return RaterData(dataset, config, with_truth=False, folder=folder)
+    return RaterData(dataset, config, with_truth=False, decoded=data.decoded)
 
 
 def _learned_and_guessed(
@@ -161,9 +160,7 @@ def _guessed(
 def _loader(half: RaterData, cases: Sequence[Case]) -> DataLoader[Batch]:
     """Serve cases in their order, unchanged."""
     config = half.config
-    samples = SampleDataset(
-        cases, half.dataset.raters, config, training=False, with_truth=False, of_classes=True
-    )
+    samples = SampleDataset(cases, half.decoded, config, training=False)
     order = BatchOrder(len(samples), config.batch_size, seed=config.seed, shuffle=False)
     return DataLoader(
         samples,  # type: ignore[arg-type]

@@ -26,9 +26,6 @@ from multirater.training.samples import (
 )
 from multirater.types import Case, Dataset
 
-_HELD_OUT_CACHE = 0.25
-"""Share of the memory for decoded cases that those held out may take."""
-
 _HELD_OUT_PART = 8
 """Held-out patches are one for so many that are trained on: validation must not dominate."""
 
@@ -41,55 +38,36 @@ class SampleDataset(TorchDataset[Sample]):
 
     Args:
         cases: to serve.
-        raters: names that positions refer to.
+        decoded: reads them, and remembers.
         config: of the run.
         training: with random patches and changes; else whole images, or the same patches always.
-        with_truth: read the truth too, for methods that train on it.
-        of_classes: labels are classes of whole images.
-        folder: for decoded cases that memory has no room for.
     """
 
     def __init__(
-        self,
-        cases: Sequence[Case],
-        raters: Sequence[str],
-        config: TrainConfig,
-        *,
-        training: bool,
-        with_truth: bool,
-        of_classes: bool = False,
-        folder: Path | None = None,
+        self, cases: Sequence[Case], decoded: SampleCache, config: TrainConfig, *, training: bool
     ) -> None:
-        memory = None
-        if config.memory is not None:
-            share = 1 - _HELD_OUT_CACHE if training else _HELD_OUT_CACHE
-            memory = int(share * cache_bytes(config.memory))
-        self.cache = SampleCache(
-            cases,
-            raters,
-            with_truth=with_truth,
-            of_classes=of_classes,
-            grid=grid_of(config),
-            with_places=bool(config.rare_share),
-            most_bytes=memory,
-            folder=folder,
-        )
+        self.decoded = decoded
+        self.numbers = decoded.numbers_of(cases)
         self.cases = cases
         self.config = config
         self.training = training
-        self.of_classes = of_classes
+        self.of_classes = of_classes = decoded.of_classes
         self.in_patches = bool(config.steps_per_epoch and config.patch) and not of_classes
-        self.view = "whole" if of_classes else chosen_view(config.view, self.cache[0].truth.ndim)
+        self.view = "whole" if of_classes else chosen_view(config.view, self.whole(0).truth.ndim)
         self.parts = self._parts(len(cases))
         self.size = () if of_classes else self._common_size(len(cases))
 
     def __len__(self) -> int:
         return len(self.parts)
 
+    def whole(self, case: int) -> Sample:
+        """Return a case, by its place among those served."""
+        return self.decoded[self.numbers[case]]
+
     def __getitem__(self, key: tuple[int, int]) -> Sample:
         epoch, index = key
         case, part = self.parts[index]
-        sample = self.cache[case]
+        sample = self.whole(case)
         is_changed = self.training and self.config.augment
         if self.of_classes and not is_changed:
             return sample
@@ -157,7 +135,7 @@ class SampleDataset(TorchDataset[Sample]):
         return [
             (case, index)
             for case in range(n_cases)
-            for index in range(self.cache[case].image.shape[1])
+            for index in range(self.whole(case).image.shape[1])
             if self._is_labelled(case, index) or not self.training
         ]
 
@@ -167,21 +145,44 @@ class SampleDataset(TorchDataset[Sample]):
         return wanted if self.training else max(wanted // _HELD_OUT_PART, 2 * n_cases)
 
     def _is_labelled(self, case: int, index: int) -> bool:
-        sample = self.cache[case]
+        sample = self.whole(case)
         return bool((sample.labels[:, index] >= 0).any() or (sample.truth[index] >= 0).any())
 
     def _common_size(self, n_cases: int) -> tuple[int, ...]:
         """Size that all samples are cut or padded to: the patch, or the largest image."""
         first = 2 if self.view == "slices" else 1
-        ndim = self.cache[0].image.ndim - first
+        ndim = self.whole(0).image.ndim - first
         if self.config.patch:
             if len(self.config.patch) != ndim:
                 raise InputError(
                     Fault(f"patch {self.config.patch}", expected=f"{ndim} numbers, one per axis")
                 )
             return tuple(self.config.patch)
-        spaces = np.array([self.cache[case].image.shape[first:] for case in range(n_cases)])
+        spaces = np.array([self.whole(case).image.shape[first:] for case in range(n_cases)])
         return tuple(int(each) for each in spaces.max(0))
+
+
+def decoded_cases(
+    dataset: Dataset, config: TrainConfig, *, with_truth: bool, folder: Path | None = None
+) -> SampleCache:
+    """Return what reads the cases of a run, all that may be trained on or held out.
+
+    Args:
+        dataset: as prepared by the method.
+        config: of the run.
+        with_truth: read the truth too, for methods that train on it.
+        folder: for decoded cases that memory has no room for.
+    """
+    return SampleCache(
+        [case for part in named_splits(dataset, with_truth=with_truth) for case in part],
+        dataset.raters,
+        with_truth=with_truth,
+        of_classes=dataset.kind == "classes",
+        grid=grid_of(config),
+        with_places=bool(config.rare_share),
+        most_bytes=None if config.memory is None else cache_bytes(config.memory),
+        folder=folder,
+    )
 
 
 def grid_of(config: TrainConfig) -> Grid:
@@ -196,7 +197,7 @@ class RaterData(lightning.LightningDataModule):
         dataset: all cases with labels take part.
         config: of the run.
         with_truth: whether the method trains on the truth.
-        folder: for decoded cases that memory has no room for.
+        decoded: reads the cases, where they are read already; made when not given.
     """
 
     def __init__(
@@ -205,13 +206,12 @@ class RaterData(lightning.LightningDataModule):
         config: TrainConfig,
         *,
         with_truth: bool,
-        folder: Path | None = None,
+        decoded: SampleCache | None = None,
     ) -> None:
         super().__init__()
         self.dataset = dataset
         self.config = config
-        self.with_truth = with_truth
-        self.folder = folder
+        self.decoded = decoded or decoded_cases(dataset, config, with_truth=with_truth)
         self.training_cases, self.held_out_cases = split_cases(
             dataset, config, with_truth=with_truth
         )
@@ -226,15 +226,7 @@ class RaterData(lightning.LightningDataModule):
         )
 
     def _samples(self, cases: Sequence[Case], *, training: bool) -> SampleDataset:
-        return SampleDataset(
-            cases,
-            self.dataset.raters,
-            self.config,
-            training=training,
-            with_truth=self.with_truth,
-            of_classes=self.dataset.kind == "classes",
-            folder=self.folder and self.folder / ("training" if training else "held-out"),
-        )
+        return SampleDataset(cases, self.decoded, self.config, training=training)
 
     def train_dataloader(self) -> DataLoader[Batch]:
         """Serve the training cases in the order of the epoch."""

@@ -10,26 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, groupby, islice
-from math import prod
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from multirater.training.case_prediction import Prediction, require_numbers
-from multirater.training.config import TrainConfig
 from multirater.training.predictor import Predictor
 from multirater.training.resampling import resize_labels
-from multirater.training.windows import Window, chosen_windows, windows_of
+from multirater.training.windows import Window, chosen_windows, most_windows, windows_of
 from multirater.types import Case
 
 Label: TypeAlias = NDArray[np.int16]
-
-_PER_PATCH = 0.25
-"""Windows looked at for each patch that was trained on: a tenth of the time of the training."""
-
-_FEWEST_WINDOWS, _MOST_PIXELS = 8, 2**23
-"""Of a case."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,19 +56,6 @@ class Seen:
     whole: dict[str, Label]
     example: Example
     other: Label | None = None
-
-
-def most_windows(config: TrainConfig, n_cases: int, window: Sequence[int]) -> int:
-    """Return how many windows of a case are looked at.
-
-    Args:
-        config: of the run.
-        n_cases: of the run.
-        window: its size.
-    """
-    n_patches = config.epochs * max(config.steps_per_epoch * config.batch_size, n_cases)
-    wanted = max(int(_PER_PATCH * n_patches / max(n_cases, 1)), _FEWEST_WINDOWS)
-    return max(min(wanted, _MOST_PIXELS // max(prod(window), 1)), 1)
 
 
 def look_at(

@@ -67,6 +67,7 @@ class Method:
             each run.
         leaves_out: whether a step may leave some of the parameters out, as those of raters who
             did not label its cases.
+        n_looks: samples that are looked at one by one beside the steps, at most.
     """
 
     prepare: Prepare
@@ -80,6 +81,7 @@ class Method:
     begin: class_auto.Begin | None = None
     callbacks: tuple[Callable[[], Callback], ...] = ()
     leaves_out: bool = False
+    n_looks: int = 0
 
 
 _CM = Method(as_they_are, networks.with_confusion, lambda config, _: config.warmup_epochs)
@@ -101,6 +103,7 @@ _FOR_MASKS: dict[str, Method] = {
         warmup_competes=False,
         as_good=jury.AS_GOOD,
         callbacks=(jury.WeighRaters,),
+        n_looks=400,
     ),
     "cm": _CM,
     # Cross-entropy with the mean of the labels is the mean of the cross-entropies.

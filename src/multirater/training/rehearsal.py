@@ -1,26 +1,25 @@
 """One real step before training starts: does it fit into memory, how long does it take.
 
 What does not fit is made smaller, with a word. The time of a step decides how many threads work,
-and how many steps a given time has room for.
+and, with what else a run does, how many steps a given time has room for (`timing`).
 """
 
 from __future__ import annotations
 
-import time
+import io
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import prod
-from pathlib import Path
 
 import torch
 
-from multirater.errors import Fault, InputError
 from multirater.io.formats.grid import size_text
 from multirater.nn.rater_network import RaterNetwork
 from multirater.progress import say
 from multirater.training.batches import Batch, collate
 from multirater.training.budget import amount, free_memory, usual_budget
+from multirater.training.clock import now
 from multirater.training.config import TrainConfig
 from multirater.training.data import RaterData
 from multirater.training.memory import (
@@ -33,10 +32,10 @@ from multirater.training.memory import (
 from multirater.training.module import RaterModule
 from multirater.training.plan.room import too_small
 from multirater.training.planning import wishes
+from multirater.training.samples import SampleCache
+from multirater.training.timing import Costs, within_time
+from multirater.training.windows import windows_of
 from multirater.types import Dataset
-
-CLOCK = time.perf_counter
-"""What measures a step."""
 
 _SMALL_STEP = 2**16
 """Pixels of a step that surely fits, and whose threads are not worth choosing."""
@@ -44,58 +43,75 @@ _SMALL_STEP = 2**16
 _GAIN = 0.8
 """More threads must bring a step below this share of its time."""
 
-_OVERHEAD = 1.15
-"""Of an epoch beside its steps: reading, held-out cases, weighing raters, checkpoints."""
+_SERVED = 3
+"""Batches that are served to see how long it takes."""
 
-_FEWEST_STEPS = 5
 _LEAST_PIXELS = 32 * 32
 
 
 @dataclass(frozen=True)
-class _Stage:
-    """What is rehearsed: the data, and how its network is built."""
+class Stage:
+    """What is rehearsed.
+
+    Attributes:
+        dataset: as the method prepared it.
+        decoded: reads its cases.
+        build: makes the network for settings.
+        with_truth: whether the method trains on the truth.
+        epochs: that the method makes in all, for settings: all networks together.
+        n_looks: samples that it looks at one by one beside its steps.
+    """
 
     dataset: Dataset
+    decoded: SampleCache
     build: Callable[[TrainConfig], RaterNetwork]
     with_truth: bool
-    folder: Path
+    epochs: Callable[[TrainConfig], int]
+    n_looks: int = 0
 
 
 def rehearsed(
-    dataset: Dataset,
+    stage: Stage,
     config: TrainConfig,
-    build: Callable[[TrainConfig], RaterNetwork],
     *,
-    with_truth: bool,
-    folder: Path,
     asked: TrainConfig,
     largest: Sequence[int],
-    passes: float = 1.0,
+    started: float,
 ) -> TrainConfig:
     """Return settings whose steps fit into memory and time, with the threads that serve them.
 
     Args:
-        dataset: as the method prepared it.
+        stage: data and network.
         config: all settings, decided.
-        build: makes the network for settings.
-        with_truth: whether the method trains on the truth.
-        folder: for decoded cases that memory has no room for.
         asked: the settings as the user gave them, which are not changed.
         largest: size of the largest image, as the network's axes see it.
-        passes: epochs that the method makes for each that is asked for, all networks together.
+        started: when the run began, by `clock.now`.
 
     Raises:
         InputError: not even one patch fits, or what was asked for does not.
     """
     if config.devices * config.num_nodes > 1 or _is_on_gpu(config):
         return config
-    memory = usual_budget() if config.memory is None else config.memory
-    stage = _Stage(dataset, build, with_truth, folder)
     n_pixels = prod(config.patch or largest) * config.batch_size
     if n_pixels < _SMALL_STEP and config.time is None:
         return config
-    data = _data(stage, config)
+    config, data, step = _fitting(stage, config, asked)
+    threads, seconds = _threads(step, config)
+    config = replace(config, threads=threads)
+    if config.time is None:
+        return config
+    with threads_of(threads):
+        costs = step.costs(seconds, data, stage.n_looks)
+    return within_time(config, costs, stage.epochs, config.time - (now() - started))
+
+
+def _fitting(
+    stage: Stage, config: TrainConfig, asked: TrainConfig
+) -> tuple[TrainConfig, RaterData, _Step]:
+    """Return settings whose step fits into memory, the data they are served with, and the step."""
+    memory = usual_budget() if config.memory is None else config.memory
     while True:
+        data = _data(stage, config)
         try:
             with at_most(min(memory - resident(), free_memory())):
                 forget_peak()
@@ -107,20 +123,13 @@ def rehearsed(
                 raise
             peak = 2 * memory
         if peak <= memory:
-            break
+            return config, data, step
         smaller = _smaller(config, asked, data, memory)
         say(
             f"a step of {config.batch_size} x {size_text(data.training.size)} does not fit into "
             f"{amount(memory)}: now {smaller.batch_size} x {size_text(smaller.patch or ())}"
         )
         config = smaller
-        data = _data(stage, config)
-    threads, seconds = _threads(step, config)
-    config = replace(config, threads=threads)
-    if config.time is None:
-        return config
-    with threads_of(threads):
-        return _within_time(config, data, passes * seconds, step.look())
 
 
 def _is_on_gpu(config: TrainConfig) -> bool:
@@ -129,8 +138,8 @@ def _is_on_gpu(config: TrainConfig) -> bool:
     )
 
 
-def _data(stage: _Stage, config: TrainConfig) -> RaterData:
-    data = RaterData(stage.dataset, config, with_truth=stage.with_truth, folder=stage.folder)
+def _data(stage: Stage, config: TrainConfig) -> RaterData:
+    data = RaterData(stage.dataset, config, with_truth=stage.with_truth, decoded=stage.decoded)
     data.setup("fit")
     return data
 
@@ -138,7 +147,7 @@ def _data(stage: _Stage, config: TrainConfig) -> RaterData:
 class _Step:
     """A step of training, on a batch of the study, with a network that is thrown away."""
 
-    def __init__(self, stage: _Stage, config: TrainConfig, data: RaterData) -> None:
+    def __init__(self, stage: Stage, config: TrainConfig, data: RaterData) -> None:
         network = stage.build(config)
         # Raters are weighed later in training, and such a step takes more.
         weighed = getattr(network, "n_weighed", None)
@@ -146,26 +155,74 @@ class _Step:
             weighed.fill_(1)
         self.module = RaterModule(network, config)
         self.optimizer = torch.optim.Adam(network.parameters())
-        n_samples = min(config.batch_size, len(data.training))
-        self.batch: Batch = collate([data.training[0, number] for number in range(n_samples)])
+        self.samples = data.training
+        self.n_samples = min(config.batch_size, len(data.training))
+        self.batch: Batch = self.served(0)
+
+    def served(self, epoch: int) -> Batch:
+        """Serve the batch, as an epoch has it."""
+        return collate([self.samples[epoch, number] for number in range(self.n_samples)])
 
     def take(self) -> float:
         """Take the step; return its seconds."""
-        started = CLOCK()
+        started = now()
         losses = self.module._losses(self.batch)
         loss = losses.nll + losses.truth + losses.trace + losses.overlap
         self.optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         self.optimizer.step()
-        return CLOCK() - started
+        return now() - started
 
     @torch.inference_mode()
     def look(self) -> float:
         """Predict the batch; return its seconds."""
-        started = CLOCK()
+        started = now()
         self.module.network.eval().outputs(self.batch.image)
         self.module.network.train()
-        return CLOCK() - started
+        return now() - started
+
+    def serve(self) -> float:
+        """Serve other patches of the same cases; return the seconds of a batch."""
+        started = now()
+        for epoch in range(1, _SERVED + 1):
+            self.served(epoch)
+        return (now() - started) / _SERVED
+
+    def keep(self) -> float:
+        """Write the network and the optimizer's state into memory; return the seconds."""
+        started = now()
+        state = [self.module.state_dict(), self.optimizer.state_dict()]
+        torch.save(state, io.BytesIO())
+        return now() - started
+
+    def costs(self, seconds: float, data: RaterData, n_looks: int) -> Costs:
+        """Measure all that a run is made of.
+
+        Args:
+            seconds: of a step.
+            data: of the run.
+            n_looks: samples that the method looks at one by one beside its steps.
+        """
+        samples, held_out = data.training, data.held_out_cases
+        n_windows = 1
+        if not samples.of_classes:
+            space, size = samples.whole(0).image.shape[1:], samples.size
+            one = (1,) if samples.view == "slices" else ()
+            n_windows = len(windows_of(space, (*one, *map(min, size, space[len(one) :]))))
+        return Costs(
+            step=seconds + self.serve(),
+            look=self.look(),
+            keep=self.keep(),
+            read=data.decoded.seconds_per_case,
+            n_unread=len(data.decoded.cases) - data.decoded.n_read,
+            n_cases=len(data.training_cases),
+            n_held_out=len(held_out),
+            n_windows=n_windows,
+            window=tuple(samples.size),
+            n_looks=n_looks,
+            is_in_patches=samples.in_patches,
+            of_classes=samples.of_classes,
+        )
 
 
 def _smaller(config: TrainConfig, asked: TrainConfig, data: RaterData, memory: int) -> TrainConfig:
@@ -208,31 +265,3 @@ def threads_of(number: int | None) -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
-
-
-def _within_time(config: TrainConfig, data: RaterData, seconds: float, look: float) -> TrainConfig:
-    """Fit the schedule into the time given, less what describing the run will take."""
-    assert config.time is not None
-    n_train, n_cases = len(data.training_cases), len(data.training_cases) + len(data.held_out_cases)
-    sample = data.training.cache[0]
-    parts = prod(sample.image.shape[1:]) / max(prod(data.training.size), 1)
-    describing = config.folds * n_cases * max(parts, 1) * look / config.batch_size
-    if describing > config.time / 2:
-        say(f"raters are described in the end, which takes about {describing:.0f} s more")
-        describing = 0.0
-    n_steps = int((config.time - describing) / (config.folds * seconds * _OVERHEAD))
-    if n_steps < 1:
-        raise InputError(
-            Fault(
-                f"{config.time:.0f} s is too short: a step takes {seconds:.2g} s",
-                expected="time for some steps",
-                fix="give more --time, or a smaller --patch or --batch-size",
-            )
-        )
-    if data.training.of_classes:
-        per_pass = -(-n_train // config.batch_size)
-        return replace(config, epochs=max(min(config.epochs, n_steps // per_pass), 1))
-    epochs = max(min(config.epochs, n_steps // _FEWEST_STEPS), 1)
-    steps = max(n_steps // epochs, 1)
-    say(f"{epochs * steps} steps in {epochs} epochs fit into {config.time:.0f} s")
-    return replace(config, epochs=epochs, steps_per_epoch=steps)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from shutil import rmtree
@@ -27,18 +27,19 @@ from multirater.training.budget import amount, free_memory
 from multirater.training.callbacks import BestEpoch, Curves, StopEarly, StopWhenDiverged
 from multirater.training.checkpoints import Checkpoints, read_checkpoint
 from multirater.training.class_balance import balanced_weights
+from multirater.training.clock import now
 from multirater.training.config import TrainConfig, planned, settled
-from multirater.training.data import RaterData
+from multirater.training.data import RaterData, decoded_cases
 from multirater.training.description import describe_run
 from multirater.training.folds import train_folds
 from multirater.training.memory import at_most, is_out_of_memory
-from multirater.training.methods import check_options, training_method
+from multirater.training.methods import Method, check_options, training_method
 from multirater.training.module import RaterModule
 from multirater.training.own_backbone import keep_backbone, trusting_code, with_backbone
 from multirater.training.plan import Plan
 from multirater.training.plan_files import followed_plan, write_plan
 from multirater.training.planning import common_space, plan_for
-from multirater.training.rehearsal import rehearsed, threads_of
+from multirater.training.rehearsal import Stage, rehearsed, threads_of
 from multirater.training.run_folder import (
     Run,
     RunData,
@@ -51,6 +52,7 @@ from multirater.training.run_folder import (
     write_data,
 )
 from multirater.training.run_writer import leave, require_new, run_writer
+from multirater.training.samples import SampleCache
 from multirater.training.setting_check import require_devices
 from multirater.types import Dataset
 
@@ -99,6 +101,7 @@ def train(
 def _begin(
     dataset: Dataset, target: Path, asked: TrainConfig, plan: Plan | None, is_first: bool
 ) -> Run:
+    started = now()
     found = survey(dataset, workers=1)
     found.require_labels()
     config, plan = _decided(found, asked, plan)
@@ -106,19 +109,39 @@ def _begin(
         say_findings(found)
         target.mkdir(parents=True, exist_ok=True)
         write_origin(target, dataset.folder)
+    prepared = _prepared(found, target, config)
     try:
-        config = _rehearsed(found, target, config, asked)
+        config = _rehearsed(found, prepared, config, asked, started)
         if is_first:
             write_config(keep_backbone(config, target), target)
             if plan is not None:
                 write_plan(followed_plan(plan, config), target / PLAN)
         with trusting_code():  # whoever trains has given it
-            is_one = config.folds == 1
-            return _fit(found, target, config) if is_one else _folds(found, target, config)
+            train_all = _fit if config.folds == 1 else _folds
+            return train_all(found, prepared, target, config)
     except BaseException:
         if is_first:
             leave(target)
         raise
+    finally:
+        rmtree(target / DECODED, ignore_errors=True)
+
+
+@dataclass(frozen=True, eq=False)
+class _Prepared:
+    """A study as its method trains on it: the method, the data set, and what reads its cases."""
+
+    method: Method
+    dataset: Dataset
+    decoded: SampleCache
+
+
+def _prepared(found: Survey, target: Path, config: TrainConfig) -> _Prepared:
+    method = training_method(config.method, found.dataset.kind)
+    dataset = method.prepare(found.dataset)
+    folder = target / DECODED
+    decoded = decoded_cases(dataset, config, with_truth=method.with_truth, folder=folder)
+    return _Prepared(method, dataset, decoded)
 
 
 def _decided(
@@ -134,27 +157,25 @@ def _decided(
     return settled(config, found.dataset.kind, len(found.dataset)), plan
 
 
-def _rehearsed(found: Survey, target: Path, config: TrainConfig, asked: TrainConfig) -> TrainConfig:
+def _rehearsed(
+    found: Survey, prepared: _Prepared, config: TrainConfig, asked: TrainConfig, started: float
+) -> TrainConfig:
     """Make sure of memory and time by a real step."""
     if found.dataset.kind == "classes" and config.time is None:
         return config
-    method = training_method(config.method, found.dataset.kind)
-    prepared = method.prepare(found.dataset)
+    method = prepared.method
 
     def build(each: TrainConfig) -> RaterNetwork:
-        return build_network(each, _describe(found, prepared, each))
+        return build_network(each, _describe(found, prepared.dataset, each))
 
-    return rehearsed(
-        prepared,
-        config,
-        build,
-        with_truth=method.with_truth,
-        folder=target / DECODED,
-        asked=asked,
-        largest=_largest(found, config),
+    def epochs(each: TrainConfig) -> int:
         # What comes before the network, such as judging raters, costs a training on all cases.
-        passes=sum(method.schedule(config)) / config.epochs + (method.begin is not None),
+        return sum(method.schedule(each)) + (each.epochs if method.begin is not None else 0)
+
+    stage = Stage(
+        prepared.dataset, prepared.decoded, build, method.with_truth, epochs, method.n_looks
     )
+    return rehearsed(stage, config, asked=asked, largest=_largest(found, config), started=started)
 
 
 def _largest(found: Survey, config: TrainConfig) -> tuple[int, ...]:
@@ -177,18 +198,20 @@ def resume(dataset: Dataset, folder: str | Path, *, trust_code: bool = False) ->
         config = with_backbone(read_config(target), target)
         require_devices(config)
         found = survey(dataset, workers=1)
+        prepared = _prepared(found, target, config)
         is_one = config.folds == 1 or not fold_folder(target, 0).exists()
         try:
-            return _fit(found, target, config) if is_one else _folds(found, target, config)
+            return (_fit if is_one else _folds)(found, prepared, target, config)
         except (KeyboardInterrupt, SystemExit):
             leave(target)
             raise
+        finally:
+            rmtree(target / DECODED, ignore_errors=True)
 
 
-def _folds(found: Survey, target: Path, config: TrainConfig) -> Run:
+def _folds(found: Survey, prepared: _Prepared, target: Path, config: TrainConfig) -> Run:
     """Train all folds, or those that are left, and describe what they say together."""
-    prepared = training_method(config.method, found.dataset.kind).prepare(found.dataset)
-    described = _describe(found, prepared, config)
+    described = _describe(found, prepared.dataset, config)
     write_data(described, target)
 
     def fit(folder: Path, own: TrainConfig) -> Run:
@@ -196,7 +219,7 @@ def _folds(found: Survey, target: Path, config: TrainConfig) -> Run:
         if not (folder / CONFIG).exists():
             write_config(keep_backbone(own, folder), folder)
             write_origin(folder, found.dataset.folder)
-        return _fit(found, folder, own)
+        return _fit(found, prepared, folder, own)
 
     runs = train_folds(found.dataset, target, config, described.as_classes(), fit)
     describe_run(target, found.dataset)
@@ -204,10 +227,10 @@ def _folds(found: Survey, target: Path, config: TrainConfig) -> Run:
     return Run(target, best.best_epoch, sum(run.best_nll for run in runs) / len(runs))
 
 
-def _fit(found: Survey, target: Path, config: TrainConfig) -> Run:
+def _fit(found: Survey, prepared: _Prepared, target: Path, config: TrainConfig) -> Run:
     try:
         with threads_of(config.threads), at_most(free_memory()):
-            return _fit_within(found, target, config)
+            return _fit_within(found, prepared, target, config)
     except (RuntimeError, MemoryError) as error:
         if not is_out_of_memory(error):
             raise
@@ -219,23 +242,20 @@ def _fit(found: Survey, target: Path, config: TrainConfig) -> Run:
                 file=str(target),
             )
         ) from error
-    finally:
-        rmtree(target / DECODED, ignore_errors=True)
 
 
-def _fit_within(found: Survey, target: Path, config: TrainConfig) -> Run:
+def _fit_within(found: Survey, prepared: _Prepared, target: Path, config: TrainConfig) -> Run:
     # Lightning's own notices say nothing that `Curves` does not say better.
     logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
     lightning.seed_everything(config.seed, workers=True, verbose=False)
-    method = training_method(config.method, found.dataset.kind)
-    prepared = method.prepare(found.dataset)
-    described = _describe(found, prepared, config)
+    method, dataset = prepared.method, prepared.dataset
+    described = _describe(found, dataset, config)
     if (target / DATA).exists():
         _require_same(described, target)
     elif _is_first_process():
         write_data(described, target)
-    warmup, schedule = method.warmup_epochs(config, prepared), method.schedule(config)
-    data = RaterData(prepared, config, with_truth=method.with_truth, folder=target / DECODED)
+    warmup, schedule = method.warmup_epochs(config, dataset), method.schedule(config)
+    data = RaterData(dataset, config, with_truth=method.with_truth, decoded=prepared.decoded)
     class_weight = None
     if config.class_weights == "balanced":
         class_weight = balanced_weights(data.training_cases, len(found.classes))
@@ -266,6 +286,7 @@ def _fit_within(found: Survey, target: Path, config: TrainConfig) -> Run:
         trainer.fit(module, data, ckpt_path=str(last) if last.exists() else None)
     except SIGTERMException:
         raise SystemExit(STOPPED) from None
+    prepared.decoded.forget()  # describing needs the room
     if _is_first_process():
         describe_run(target, found.dataset)
     score = best.best_model_score

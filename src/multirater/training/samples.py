@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
+from multirater.training.clock import now
 from multirater.training.normalisation import OWN, Normalisation, normalise
 from multirater.training.paged import Room, in_memory
 from multirater.training.places import Places, find_places
@@ -196,10 +197,26 @@ class SampleCache:
         self.with_places = with_places
         self.most_bytes = most_bytes
         self.folder = folder
+        self.n_read, self.seconds = 0, 0.0
+        self._numbers = {case.name: number for number, case in enumerate(cases)}
         self._kept: OrderedDict[int, Sample] = OrderedDict()
         self._bytes = 0
         self._stored: dict[int, Sample] = {}
         self._writers: dict[int, int] = {}
+
+    @property
+    def seconds_per_case(self) -> float:
+        """What reading and decoding a case took, in the mean; 0 before the first."""
+        return self.seconds / max(self.n_read, 1)
+
+    def numbers_of(self, cases: Sequence[Case]) -> list[int]:
+        """Return at which places cases are."""
+        return [self._numbers[case.name] for case in cases]
+
+    def forget(self) -> None:
+        """Let go of all that is kept in memory."""
+        self._kept.clear()
+        self._bytes = 0
 
     def __getitem__(self, index: int) -> Sample:
         if index in self._kept:
@@ -207,14 +224,7 @@ class SampleCache:
             return self._kept[index]
         if index in self._stored:
             return self._from_files(index)
-        sample = read_sample(
-            self.cases[index],
-            self.raters,
-            with_truth=self.with_truth,
-            of_classes=self.of_classes,
-            grid=self.grid,
-            with_places=self.with_places,
-        )
+        sample = self._read(index)
         most = CACHE_BYTES if self.most_bytes is None else self.most_bytes
         is_full = self._bytes + _size(sample) > most
         if self.folder is not None and is_full and self._into_files(index, sample):
@@ -223,6 +233,20 @@ class SampleCache:
         self._bytes += _size(sample)
         while self._bytes > most and len(self._kept) > 1:
             self._bytes -= _size(self._kept.popitem(last=False)[1])
+        return sample
+
+    def _read(self, index: int) -> Sample:
+        started = now()
+        sample = read_sample(
+            self.cases[index],
+            self.raters,
+            with_truth=self.with_truth,
+            of_classes=self.of_classes,
+            grid=self.grid,
+            with_places=self.with_places,
+        )
+        self.n_read += 1
+        self.seconds += now() - started
         return sample
 
     def _into_files(self, index: int, sample: Sample) -> bool:

@@ -1,13 +1,22 @@
-"""An image cut into windows as large as the network sees, and a choice of some of them."""
+"""An image cut into windows as large as a network sees, and a choice of some. No torch."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
+
+from multirater.training.config import TrainConfig
+
+_PER_PATCH = 0.25
+"""Windows looked at for each patch that was trained on: a tenth of the time of the training."""
+
+_FEWEST_WINDOWS, _MOST_PIXELS = 8, 2**23
+"""Of a case."""
 
 _NEAR_SHARE = 2 / 3
 """Of the windows taken, where there are too many: so many hold something of interest."""
@@ -77,3 +86,16 @@ def chosen_windows(
         for kind, n in taken
         for number in np.sort(random.permutation(kind)[:n])
     ]
+
+
+def most_windows(config: TrainConfig, n_cases: int, window: Sequence[int]) -> int:
+    """Return how many windows of a case are looked at.
+
+    Args:
+        config: of the run.
+        n_cases: of the run.
+        window: its size.
+    """
+    n_patches = config.epochs * max(config.steps_per_epoch * config.batch_size, n_cases)
+    wanted = max(int(_PER_PATCH * n_patches / max(n_cases, 1)), _FEWEST_WINDOWS)
+    return max(min(wanted, _MOST_PIXELS // max(prod(window), 1)), 1)

@@ -329,6 +329,9 @@ def _active(array: NDArray[Any]) -> NDArray[np.bool_]:
     return np.asarray(array != 0)
 
 
+_FEW_VALUES = 8
+
+
 def distinct(values: NDArray[Any]) -> NDArray[Any]:
     """Return the distinct whole numbers in an array, sorted; fast for the usual small ranges.
 
@@ -341,6 +344,9 @@ def distinct(values: NDArray[Any]) -> NDArray[Any]:
     low, high = int(values.min()), int(values.max())
     if high - low > 1 << 16:
         return np.unique(values)
+    if high - low <= _FEW_VALUES:  # looked for one by one, without another copy of a volume
+        between = [value for value in range(low + 1, high) if (values == value).any()]
+        return np.array(sorted({low, *between, high}), dtype=np.int64)
     flat = values.ravel()
     if low != 0 or flat.dtype == np.uint64:  # which older numpy does not count
         flat = flat.astype(np.int64) - low
