@@ -15,7 +15,7 @@ from multirater.errors import Fault, InputError
 from multirater.training.config import SCHEDULE
 
 if TYPE_CHECKING:
-    from multirater.training import Plan, TrainConfig
+    from multirater.training import TrainConfig
     from multirater.types import Dataset
 
 
@@ -78,7 +78,7 @@ def train(
         given = settings_of(settings) | (_preset(preset, context) if preset else {})
         config = TrainConfig(**given)
         assert output is not None
-        planned = _plan(plan, dataset, config, preset)
+        planned = _plan(plan, config, preset)
         if seeds > 1:
             from multirater.training.seeds import train_seeds
 
@@ -91,7 +91,7 @@ def train(
 train.__signature__ = with_settings(train)  # type: ignore[attr-defined]
 
 
-def _plan(file: Path | None, dataset: Dataset, config: TrainConfig, preset: str) -> dict[str, Plan]:
+def _plan(file: Path | None, config: TrainConfig, preset: str) -> dict[str, Any]:
     """Return the plan to follow, where one is needed beside what `train` does by itself.
 
     On the command line --epochs is one wish among others, and not a recipe of one's own as it is in
@@ -101,11 +101,7 @@ def _plan(file: Path | None, dataset: Dataset, config: TrainConfig, preset: str)
 
     if file is not None:
         return {"plan": read_plan(file)}
-    if config.epochs is None or preset:
-        return {}
-    from multirater.training.planning import plan, wishes
-
-    return {"plan": plan(dataset, memory=config.memory, **wishes(config))}
+    return {} if config.epochs is None or preset else {"plan": "made"}
 
 
 def _preset(name: str, context: typer.Context) -> dict[str, Any]:

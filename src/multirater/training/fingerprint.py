@@ -228,6 +228,8 @@ def _largest_object(mask: NDArray[np.bool_]) -> tuple[int, ...] | None:
 
     if not mask.any():
         return None
+    # Only where anything was drawn: of a volume, a small part.
+    mask = mask[ndimage.find_objects(mask.view(np.uint8), max_label=1)[0]]
     parts, n_parts = ndimage.label(mask)
     if n_parts == 1:
         box = ndimage.find_objects(parts)[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -38,7 +38,9 @@ def plan(dataset: Dataset, *, memory: str | int | None = None, **given: Any) -> 
     return plan_of(fingerprint(survey(dataset, workers=1)), memory=budget, **given)
 
 
-def plan_for(found: Survey, config: TrainConfig, made: Plan | None) -> Plan | None:
+def plan_for(
+    found: Survey, config: TrainConfig, made: Plan | Literal["made"] | None
+) -> Plan | None:
     """Return the plan that a run follows: the one given, or one made for its study.
 
     None for a recipe of one's own: settings that say how many epochs, and no plan.
@@ -46,18 +48,18 @@ def plan_for(found: Survey, config: TrainConfig, made: Plan | None) -> Plan | No
     Args:
         found: the study.
         config: settings; what they say is not decided again.
-        made: a plan, if one is given.
+        made: a plan, if one is given; `made` for one that is made here in any case.
 
     Raises:
         InputError: the plan is of another data set, or cannot be.
     """
-    if made is not None:
+    if isinstance(made, Plan):
         check_plan(made)
         _require_own(made, found)
         _require_patch(made)
         return made
     given = wishes(config)
-    if "epochs" in given:
+    if "epochs" in given and made is None:
         return None
     memory = usual_budget() if config.memory is None else config.memory
     return plan_of(fingerprint(found), memory=memory, **given)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from shutil import rmtree
+from typing import Literal
 
 import lightning
 from lightning.pytorch.callbacks import Callback, ModelCheckpoint
@@ -68,7 +69,7 @@ def train(
     folder: str | Path,
     config: TrainConfig | Plan | None = None,
     *,
-    plan: Plan | None = None,
+    plan: Plan | Literal["made"] | None = None,
 ) -> Run:
     """Train on a data set, from the start.
 
@@ -80,7 +81,8 @@ def train(
             when there are no splits) are trained on; `val` or a random share is held out.
         folder: run folder to make.
         config: settings, or a plan.
-        plan: of the study (see `multirater.plan`); made when not given.
+        plan: of the study (see `multirater.plan`); made when not given. With `made` it is made even
+            where settings say how many epochs.
 
     Raises:
         InputError: with every fault of the data set.
@@ -99,12 +101,16 @@ def train(
 
 
 def _begin(
-    dataset: Dataset, target: Path, asked: TrainConfig, plan: Plan | None, is_first: bool
+    dataset: Dataset,
+    target: Path,
+    asked: TrainConfig,
+    plan: Plan | Literal["made"] | None,
+    is_first: bool,
 ) -> Run:
     started = now()
     found = survey(dataset, workers=1)
     found.require_labels()
-    config, plan = _decided(found, asked, plan)
+    config, followed = _decided(found, asked, plan)
     if is_first:
         say_findings(found)
         target.mkdir(parents=True, exist_ok=True)
@@ -114,8 +120,8 @@ def _begin(
         config = _rehearsed(found, prepared, config, asked, started)
         if is_first:
             write_config(keep_backbone(config, target), target)
-            if plan is not None:
-                write_plan(followed_plan(plan, config), target / PLAN)
+            if followed is not None:
+                write_plan(followed_plan(followed, config), target / PLAN)
         with trusting_code():  # whoever trains has given it
             train_all = _fit if config.folds == 1 else _folds
             return train_all(found, prepared, target, config)
@@ -145,10 +151,10 @@ def _prepared(found: Survey, target: Path, config: TrainConfig) -> _Prepared:
 
 
 def _decided(
-    found: Survey, asked: TrainConfig, plan: Plan | None
+    found: Survey, asked: TrainConfig, given: Plan | Literal["made"] | None
 ) -> tuple[TrainConfig, Plan | None]:
     """Settle what the user left open, by a plan unless the settings are a recipe of their own."""
-    plan = plan_for(found, asked, plan)
+    plan = plan_for(found, asked, given)
     config = asked if plan is None else planned(asked, plan)
     if found.dataset.kind == "classes" and not config.space:
         config = replace(config, space=common_space(found))

@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -46,7 +46,7 @@ def train_seeds(
     config: TrainConfig | None = None,
     *,
     n_seeds: int,
-    plan: Plan | None = None,
+    plan: Plan | Literal["made"] | None = None,
 ) -> Run:
     """Train with several seeds and compare what comes out.
 

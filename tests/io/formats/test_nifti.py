@@ -166,3 +166,15 @@ def test_big_endian_files_are_read(tmp_path):
     array = read_image(tmp_path / "a.nii").array
     np.testing.assert_array_equal(array[0], values.T)
     assert array.dtype == np.int16
+
+
+def test_voxels_of_size_zero_are_refused_and_not_taken_for_one(tmp_path, capfd):
+    path = tmp_path / "a.nii"
+    nibabel.save(nibabel.Nifti1Image(np.zeros((3, 4, 5), dtype=np.int16), np.eye(4)), path)
+    content = bytearray(path.read_bytes())
+    content[80:84] = bytes(4)  # pixdim[1]
+    content[252:256] = bytes(4)  # neither qform nor sform
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="has voxels of 0 x 1 x 1 mm"):
+        read_image(path)
+    assert capfd.readouterr().err == ""

@@ -14,6 +14,8 @@ from typing import Any
 
 import nibabel
 import numpy as np
+from nibabel.imageglobals import LoggingOutputSuppressor
+from nibabel.openers import ImageOpener
 from numpy.lib.recfunctions import structured_to_unstructured
 from numpy.typing import NDArray
 
@@ -48,7 +50,7 @@ def read(path: Path, ndim: int | None, *, as_labels: bool = False) -> Image:
         if values.dtype.names:  # RGB and RGBA
             values = structured_to_unstructured(values)
         array = values.T.reshape(-1, *space)  # (x, y, z, channels) becomes (channels, z, y, x)
-        return fit_image(array, _geometry(file, len(space)), ndim)
+        return fit_image(array, _geometry(file, len(space), path), ndim)
 
 
 def shape(path: Path, ndim: int | None) -> Shape:
@@ -56,7 +58,7 @@ def shape(path: Path, ndim: int | None) -> Shape:
     with reading(path, "NIfTI"):
         file = _load(path)
         space = _space(file.shape)
-        return fit_ndim(space, _geometry(file, len(space)), ndim)
+        return fit_ndim(space, _geometry(file, len(space), path), ndim)
 
 
 def write(image: Image, path: Path) -> None:
@@ -78,7 +80,8 @@ def write(image: Image, path: Path) -> None:
 
 
 def _load(path: Path) -> Any:
-    file = nibabel.load(path, mmap=False)
+    with LoggingOutputSuppressor():  # what it corrects is looked at below
+        file = nibabel.load(path, mmap=False)
     if not isinstance(file, nibabel.Nifti1Pair):
         raise ValueError(f"it is {type(file).__name__}")
     return file
@@ -101,7 +104,8 @@ def _whole(path: Path, header: Any) -> Any:
             return header
         # After the pixels a little may follow; of other lengths the header is wrong.
         content = unpacked_gzip(stream, proxy.offset + n_bytes + _AFTER_PIXELS)
-    return type(header).from_bytes(content)
+    with LoggingOutputSuppressor():
+        return type(header).from_bytes(content)
 
 
 def _space(stored: tuple[int, ...]) -> tuple[int, ...]:
@@ -119,9 +123,10 @@ def _space(stored: tuple[int, ...]) -> tuple[int, ...]:
     return (y, x) if is_flat else (z, y, x)
 
 
-def _geometry(file: Any, ndim: int) -> Geometry:
+def _geometry(file: Any, ndim: int, path: Path) -> Geometry:
     scale = _MILLIMETRES.get(file.header.get_xyzt_units()[0], 1.0)
     if not file.header["sform_code"] and not file.header["qform_code"]:
+        _require_sizes(path, file.header, ndim)
         sizes = np.asarray(file.header.get_zooms()[:ndim], dtype=float)[::-1] * scale
         return geometry_from_steps(np.eye(ndim)[::-1] * sizes, np.zeros(ndim))
     affine = file.affine * scale
@@ -131,6 +136,20 @@ def _geometry(file: Any, ndim: int) -> Geometry:
         steps[:, 0] = normal / (np.linalg.norm(normal) or 1.0)
     geometry = geometry_from_steps(steps, _TO_LPS @ affine[:3, 3])
     return fit_ndim((1, 1, 1), geometry, 2)[1] if ndim == 2 else geometry
+
+
+def _require_sizes(path: Path, header: Any, ndim: int) -> None:
+    """Refuse voxel sizes of zero, which nibabel takes for one."""
+    with ImageOpener(path) as stream:
+        stored = type(header).from_fileobj(stream, check=False)["pixdim"][1 : ndim + 1]
+    if not stored.all():
+        raise InputError(
+            Fault(
+                f"has voxels of {' x '.join(f'{side:g}' for side in stored)} mm",
+                expected="a spacing above 0 along every axis",
+                fix="correct the spacing in the file's header",
+            )
+        )
 
 
 def _on_nifti_axes(array: NDArray[Any]) -> NDArray[Any]:
