@@ -127,8 +127,8 @@ def second_user(server: Server) -> int:
     return int(made["id"])
 
 
-def fill(server: Server, project: int, strokes: dict[str, list]) -> None:
-    """Give every task the annotations of both annotators."""
+def fill(server: Server, project: int, strokes: dict[str, list]) -> tuple[str, str]:
+    """Give every task the annotations of both annotators; return who they are in exports."""
     tasks = server.call("GET", f"/api/tasks/?project={project}&page_size=100")["tasks"]
     bert = second_user(server)
     for task in tasks:
@@ -140,6 +140,7 @@ def fill(server: Server, project: int, strokes: dict[str, list]) -> None:
             server.call("POST", place, {"result": work, "completed_by": bert})
         else:
             server.call("POST", place, {"result": [], "completed_by": bert, "was_cancelled": True})
+    return str(server.call("GET", "/api/current-user/whoami")["id"]), str(bert)
 
 
 def labels_in(folder: Path) -> dict[tuple[str, str], np.ndarray]:
@@ -208,7 +209,7 @@ def main() -> None:
         project = server.call("POST", "/api/projects/", told)["id"]
         photos = [(path.stem, path) for path in sorted((work / "photos").glob("*.png"))]
         server.upload("POST", f"/api/projects/{project}/import", photos)
-        fill(server, project, strokes)
+        anna, bert = fill(server, project, strokes)
         export = server.call(
             "GET", f"/api/projects/{project}/export?exportType=JSON&download_all_tasks=true"
         )
@@ -217,9 +218,9 @@ def main() -> None:
             "-o", work / "study", "--classes", "lesion,vessel")  # fmt: skip
         found = labels_in(work / "study")
         for name, label in drawn.items():
-            np.testing.assert_array_equal(found[name, ADMIN], label)
-        assert set(found) == {(n, ADMIN) for n in drawn} | {("ear", OTHER), ("eye", OTHER)}
-        assert not found["eye", OTHER].any()
+            np.testing.assert_array_equal(found[name, anna], label)
+        assert set(found) == {(n, anna) for n in drawn} | {("ear", bert), ("eye", bert)}
+        assert not found["eye", bert].any()
         print("annotations: the same pixel for pixel; empty is empty, skipped is missing")
         run("fuse", work / "study", "-o", work / "fused", "--probability", "-q")
         run("export", work / "fused", "--to", "label-studio", "-o", work / "tasks.json")
