@@ -6,6 +6,7 @@ import SimpleITK as sitk
 
 from multirater.errors import InputError
 from multirater.io import read_dataset
+from multirater.io.exporters.exporting import export_dataset
 from multirater.io.importers.study import import_study
 
 SEGMENTS = {
@@ -74,3 +75,36 @@ def test_a_label_map_is_no_segmentation(tmp_path, scans):
     save(tmp_path / "anna" / "p1.seg.nrrd", np.ones((4, 10, 12), dtype=np.uint8), fields={})
     with pytest.raises(InputError, match="names no segments"):
         import_study("slicer", [tmp_path / "anna"], tmp_path / "study", images=scans)
+
+
+def test_both_ways_with_the_library_of_slicer(tmp_path, read_labels):
+    """Where `slicerio` is installed, which 3D Slicer's makers keep for this format."""
+    slicerio = pytest.importorskip("slicerio")
+    place = np.diag([0.7, 0.5, 2.0, 1.0])
+    place[:3, 3] = 1, 2, 3
+    scan = sitk.GetImageFromArray(np.zeros((8, 12, 14), dtype=np.int16))
+    scan.SetSpacing((0.7, 0.5, 2.0))
+    scan.SetOrigin((1, 2, 3))
+    (tmp_path / "scans").mkdir()
+    sitk.WriteImage(scan, str(tmp_path / "scans" / "p1.nii.gz"))
+    voxels = np.zeros((14, 12, 8), dtype=np.uint8)  # x, y, z
+    voxels[3:8, 2:9, 1:5], voxels[6:12, 5:11, 3:7] = 1, 2
+    segments = [
+        {"id": "S1", "name": "liver", "labelValue": 1, "color": [1.0, 0.0, 0.0]},
+        {"id": "S2", "name": "spleen", "labelValue": 2, "color": [0.0, 1.0, 0.0]},
+    ]
+    written = {"voxels": voxels, "ijkToLPS": place, "encoding": "gzip", "segments": segments}
+    written |= {"containedRepresentationNames": ["Binary labelmap"]}
+    written |= {"masterRepresentation": "Binary labelmap"}
+    (tmp_path / "anna").mkdir()
+    slicerio.write_segmentation(str(tmp_path / "anna" / "p1.seg.nrrd"), written)
+    import_study("slicer", [tmp_path / "anna"], tmp_path / "study", images=tmp_path / "scans")
+    np.testing.assert_array_equal(
+        read_labels(tmp_path / "study")["p1", "anna"], voxels.transpose(2, 1, 0)
+    )
+    out = export_dataset(read_dataset(tmp_path / "study"), "slicer", tmp_path / "out")
+    again = slicerio.read_segmentation(str(out / "p1.seg.nrrd"))
+    np.testing.assert_array_equal(again["voxels"], voxels)
+    np.testing.assert_allclose(again["ijkToLPS"], place)
+    told = [(each["name"], each["labelValue"], list(each["color"])) for each in again["segments"]]
+    assert told == [("liver", 1, [1.0, 0.0, 0.0]), ("spleen", 2, [0.0, 1.0, 0.0])]
