@@ -40,7 +40,7 @@ def test_it_is_better_than_the_vote_where_half_of_the_raters_are_wrong(tmp_path)
     for method in ("auto", "majority"):
         config = TrainConfig(method=method, epochs=10, seed=0, **SETTINGS)
         train(data, tmp_path / method, config)
-    assert accuracy(tmp_path / "auto", data) > accuracy(tmp_path / "majority", data) + 0.02
+    assert accuracy(tmp_path / "auto", data) > accuracy(tmp_path / "majority", data) + 0.01
     table = pd.read_csv(tmp_path / "auto/raters.csv", index_col="rater")
     assert table["skill"].iloc[:2].min() > 0.75 > 0.35 > table["skill"].iloc[2:].max()
     network = read_run(tmp_path / "auto")[2]

@@ -50,6 +50,8 @@ class Labelled:
         with_confusion: False takes the labels for the truth, during warm-up.
         likelihood: marginal or joint.
         with_overlap: whether networks that take labels for the truth learn by overlap, too.
+        hint: (G, L), log odds of the classes by a witness beside the raters of class labels, for
+            networks with confusion matrices; None without one.
     """
 
     labels: Tensor
@@ -59,6 +61,7 @@ class Labelled:
     with_confusion: bool
     likelihood: Likelihood
     with_overlap: bool = False
+    hint: Tensor | None = None
 
 
 @dataclass(frozen=True)
@@ -261,6 +264,8 @@ class ConfusionNetwork(TruthNetwork):
             overlap = overlap_loss(log_truth, labels) if by_overlap else 0.0
             return RaterLoss(plain_nll(log_truth, labels, weight), always_right, overlap=overlap)
         columns = self.confusion.columns(features, labels, labelled.raters, labelled.truth)
+        if labelled.hint is not None:
+            log_truth = log_truth + labelled.hint
         nll = columns_nll(log_truth, columns, labels, labelled.likelihood, weight)
         return RaterLoss(nll, mean_trace(columns.trace, labels))
 

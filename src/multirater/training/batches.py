@@ -48,16 +48,19 @@ class Batch:
             come last. A dense batch has one group; of drawings with one label per image there are
             as many as raters in the batch; of class labels there is one.
         truth: (B, *space), -1 where unknown.
+        hint: (B, L), log odds of the classes by a witness; None where there is none.
     """
 
     image: Tensor
     groups: list[LabelGroup]
     truth: Tensor
+    hint: Tensor | None = None
 
     def to(self, device: torch.device) -> Batch:
         """Return the batch on a device."""
         groups = [group.to(device) for group in self.groups]
-        return Batch(self.image.to(device), groups, self.truth.to(device))
+        hint = None if self.hint is None else self.hint.to(device)
+        return Batch(self.image.to(device), groups, self.truth.to(device), hint)
 
 
 def collate(samples: Sequence[Sample]) -> Batch:
@@ -93,7 +96,8 @@ def _of_classes(samples: Sequence[Sample]) -> LabelGroup:
 def _stacked(samples: Sequence[Sample], groups: list[LabelGroup]) -> Batch:
     image = torch.from_numpy(np.stack([sample.image for sample in samples]))
     truth = torch.from_numpy(np.stack([sample.truth for sample in samples]).astype(np.int64))
-    return Batch(image, groups, truth)
+    hints = [sample.hint for sample in samples if sample.hint is not None]
+    return Batch(image, groups, truth, torch.from_numpy(np.stack(hints)) if hints else None)
 
 
 class BatchOrder(Sampler[list[tuple[int, int]]]):

@@ -2,25 +2,28 @@
 
 The recipe, all of it:
 
-1. *A witness who has not seen the case.* The training cases are dealt out to two halves, patient
-   by patient where they are known, and a network of the run's form and schedule learns the labels
-   of each, as they are. Each then guesses the cases of the other half; held-out cases get the mean
-   of both guesses. On cases that a network was trained on it would repeat the labels it saw, and
-   every rater would look right.
+1. *A witness who has not seen the labels of the case*: other cases that look like it
+   (`multirater.training.near_cases`), patient by patient where they are known. Images too large to
+   be compared pixel by pixel have a second one: the training cases are dealt out to two halves, and
+   a network of the run's form and schedule learns the labels of each, as they are, and guesses the
+   cases of the other half. Whoever foresees the labels better is heard. On cases that it was taught
+   a witness would repeat the labels, and every rater would look right.
 2. *Raters are judged* by labels and guesses together (`multirater.training.class_raters`): one
-   unknown truth per case, seen by raters through a confusion matrix each, and by the network.
+   unknown truth per case, seen by raters through a confusion matrix each, and by the witness.
    a. To begin with, a case with several labels has the truth that Dawid and Skene's way gives it,
-      from the vote on; a case with one label has the network's: what it guesses of the half of the
+      from the vote on; a case with one label has the witness's: what it guesses of the half of the
       cases it is surest of shows what it says of each class.
    b. Three rounds of expectation maximisation. In each the raters' matrices are estimated, and how
       far a guess is to be believed. Rows of a matrix lean on the rater's overall skill, on how hard
       the class is for everybody and on everybody's errors, as far as these foretell labels.
    c. *The benefit of the doubt*: errors that all raters share, down to the rarest of them, are put
-      down to the network, and the matrices are estimated again. With one label per case nothing
-      else tells a poor network from poor raters, and a poor network must not outvote good ones.
-3. *The truth has a schedule of its own*: a fresh network is trained from the start on all labels,
-   by their likelihood through the matrices, which stay as they are. Learned along with the network
-   they follow what it has memorised.
+      down to the witness, and the matrices are estimated again. With one label per case nothing
+      else tells a poor witness from poor raters, and a poor witness must not outvote good ones.
+   d. Cases that look alike cost nothing to ask again: they are taught what labels and guesses have
+      told so far, some rounds long, and raters are judged once more by the guesses they make then.
+3. *The truth has a schedule of its own*: a network is trained on all labels, by their likelihood
+   through the matrices, which stay as they are, and on the guesses, which count as half a witness.
+   Matrices learned along with the network follow what it has memorised.
 
 Why it holds where other ways fail, with figures: docs/decisions/0005-class-labels.md.
 """
@@ -42,25 +45,33 @@ from multirater.nn.rater_network import ConfusionNetwork, RaterNetwork
 from multirater.progress import say
 from multirater.training.batches import Batch, BatchOrder, collate
 from multirater.training.class_answers import answers_of
-from multirater.training.class_raters import judge_raters
-from multirater.training.data import RaterData, SampleDataset, group_of
+from multirater.training.class_raters import (
+    ClassLabels,
+    Judgement,
+    judge_by_looks,
+    judge_raters,
+)
+from multirater.training.data import RaterData, SampleDataset, grid_of, group_of
 from multirater.training.module import RaterModule
+from multirater.training.near_cases import FEWEST, SIDE, compared
 from multirater.types import Case
 
 Begin: TypeAlias = Callable[[RaterNetwork, RaterData, Callable[[], RaterNetwork]], None]
 """Prepares a network for training: given the data, and what makes a fresh plain network."""
 
-_FEWEST = 8
-"""Cases, or patients, below which no network learns from half of them."""
+_RARE = 1e-3
+"""Smallest probability that a guess or a class is taken to have."""
 
 _NOTHING = 1e-9
 """What a guess is made of where there is none: the same for every class."""
 
 
-def take_matrices(
-    network: RaterNetwork, data: RaterData, fresh: Callable[[], RaterNetwork]
-) -> None:
-    """Judge the raters, and give the network their matrices.
+_SAY = 0.5
+"""How much a guess counts beside labels while the network learns."""
+
+
+def take_witness(network: RaterNetwork, data: RaterData, fresh: Callable[[], RaterNetwork]) -> None:
+    """Judge the raters; give the network their matrices, and the training cases the guesses.
 
     Every process does so for itself, from the same cases: they arrive at the same matrices.
 
@@ -71,11 +82,43 @@ def take_matrices(
     """
     assert isinstance(network, ConfusionNetwork)
     assert isinstance(network.confusion, GivenConfusion)
-    cases = [*data.training_cases, *data.held_out_cases]
-    answers = answers_of(cases, data.dataset.raters)
-    guesses = guesses_of(data, fresh, network.confusion.n_classes)
-    found = judge_raters(answers, guesses, len(data.dataset.raters))
+    found = judged(data, fresh, network.confusion.n_classes)
     network.confusion.take(torch.from_numpy(found.matrices).float())
+    usual = np.log(found.truth.mean(0) + _RARE)
+    hints = _SAY * (np.log(np.maximum(found.guess, _RARE)) - usual)
+    rows = zip(data.training_cases, hints.astype(np.float32), strict=False)
+    data.hints = {case.name: hint for case, hint in rows}
+
+
+def judged(data: RaterData, fresh: Callable[[], RaterNetwork], n_classes: int) -> Judgement:
+    """Judge the raters by whichever witness foresees their labels better.
+
+    Args:
+        data: the cases.
+        fresh: makes a network.
+        n_classes: of the data set.
+
+    Returns:
+        With rows of training, then of held-out cases.
+    """
+    cases, raters = [*data.training_cases, *data.held_out_cases], data.dataset.raters
+    answers = answers_of(cases, raters)
+    near = compared(cases, grid_of(data.config))
+    if near is None:
+        nothing = np.full((len(cases), n_classes), 1 / n_classes)
+        return judge_raters(answers, nothing, len(raters))
+    if _is_large(cases[0]):
+        votes = ClassLabels(answers, len(raters), len(cases), n_classes).votes
+        guesses = guesses_of(data, fresh, n_classes)
+        if ((guesses - votes) ** 2).sum() < ((near.guess(votes) - votes) ** 2).sum():
+            return judge_raters(answers, guesses, len(raters))
+    return judge_by_looks(answers, near, len(raters), n_classes)
+
+
+def _is_large(case: Case) -> bool:
+    """Whether comparing pixels would lose much of an image."""
+    image = case.read_image()
+    return image is not None and max(image.space, default=0) > SIDE
 
 
 def guesses_of(
@@ -94,7 +137,7 @@ def guesses_of(
     guesses = {case.name: np.zeros(n_classes) for case in data.training_cases}
     guesses |= {case.name: np.zeros(n_classes) for case in data.held_out_cases}
     n_groups = len(set(map(group_of, data.training_cases)))
-    for number in range(2 if n_groups >= _FEWEST else 0):
+    for number in range(2 if n_groups >= FEWEST else 0):
         say(f"judging raters: network {number + 1} of 2 learns half of the cases")
         half = _half_of(data, number)
         asked = [*half.held_out_cases, *data.held_out_cases]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import TypeAlias
 
 import numpy as np
@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from multirater.fuse.rater_table import rater_table_of_tasks
 from multirater.progress import track
 from multirater.training.class_answers import ClassAnswers, answers_of
-from multirater.training.class_trust import Lesson, lesson_of
+from multirater.training.class_trust import AskedCases, Lesson, lesson_of
+from multirater.training.data import grid_of
+from multirater.training.near_cases import MOST, compared
 from multirater.training.predictor import Predictor
 from multirater.training.trust import Evidence, share_right
 from multirater.types import Case
@@ -25,14 +27,18 @@ _TRACE = 1e-6
 
 
 def class_evidence(
-    predictor: Predictor, cases: Sequence[Case], raters: tuple[str, ...]
+    predictor: Predictor,
+    cases: Sequence[Case],
+    raters: tuple[str, ...],
+    unseen: Set[str] = frozenset(),
 ) -> Evidence:
     """Look at class labels, case by case.
 
     Args:
         predictor: of the run.
-        cases: those it was trained on.
+        cases: those of the run.
         raters: who labelled them.
+        unseen: names of the cases that were held out.
     """
     answers = answers_of(cases, raters)
     probability = truth_of(predictor, cases)
@@ -59,22 +65,35 @@ def class_evidence(
         weights=predictor.network.followed,
         of_classes=True,
         claimed=float("nan") if own is None else share_right(own),
-        lesson=_lesson(predictor, probability, answers, raters),
+        lesson=_lesson(predictor, cases, raters, probability, unseen),
     )
 
 
 def _lesson(
-    predictor: Predictor, probability: Counts, answers: ClassAnswers, raters: tuple[str, ...]
+    predictor: Predictor,
+    cases: Sequence[Case],
+    raters: tuple[str, ...],
+    probability: Counts,
+    unseen: Set[str],
 ) -> Lesson | None:
-    """Judge what the network learned; None when it learned the truth."""
+    """Judge what the network learned, by as many cases as are quickly compared.
+
+    None when it learned the truth.
+    """
     known, matrices = predictor.data.raters, predictor.network.matrices
     if known == ("truth",):
         return None
+    chosen = np.sort(np.random.default_rng(0).permutation(len(cases))[:MOST])
+    cases = [cases[place] for place in chosen]
     is_own = matrices is not None and known == raters
     return lesson_of(
-        probability,
-        answers,
-        len(raters),
+        AskedCases(
+            probability[chosen],
+            answers_of(cases, raters),
+            len(raters),
+            compared(cases, grid_of(predictor.config)),
+            np.array([case.name in unseen for case in cases]),
+        ),
         matrices=matrices.double().numpy() if matrices is not None and is_own else None,
         fused=None if known == raters else known[0],
     )

@@ -1,8 +1,9 @@
 """How often each rater of class labels is right, told by their labels and by a network's guesses.
 
-One unknown truth per case, seen by its raters and by one more witness: a network that has not seen
-the case. Everything here is expectation maximisation over that model, on arrays; who trains the
-network, and what is done with the matrices, is in `multirater.training.class_auto`.
+One unknown truth per case, seen by its raters and by one more witness who has not seen the case's
+labels: cases that look like it, or a network. Everything here is expectation maximisation over that
+model, on arrays; who the witness is, and what is done with the matrices, is in
+`multirater.training.class_auto`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from multirater.training.class_answers import ClassAnswers
+from multirater.training.near_cases import NearCases
 
 Shares: TypeAlias = NDArray[np.float64]
 """Probabilities: of classes (n_cases, L), or of labels (n_raters, true, observed)."""
@@ -30,6 +32,7 @@ _TYPICAL = 0.5
 """Share of the cases of a class that show, at first, what the network says of it: the surest."""
 
 _ALONE_STEPS, _ROUNDS, _STEPS, _LAST_STEPS = 30, 3, 10, 20
+_NEAR_ROUNDS, _NEAR_STEPS = 3, 4
 _LEAST = 1e-4
 """No label is expected less often than that, whatever is true."""
 
@@ -62,7 +65,7 @@ def judge_raters(answers: ClassAnswers, guesses: Shares, n_raters: int) -> Judge
     truth = witness.said(guesses)
     several = labels.per_case > 1
     if several.any():
-        truth[several] = _by_labels_alone(labels)[several]
+        truth[several] = by_labels_alone(labels)[several]
         witness = _Witness.seen(guesses, truth, witness.belief)
     guess = witness.said(guesses)
     matrices = expected_matrices(labels.counts(truth))
@@ -72,6 +75,30 @@ def judge_raters(answers: ClassAnswers, guesses: Shares, n_raters: int) -> Judge
     guess = guess @ in_doubt(matrices[labels.per_rater > 0])
     truth, matrices = _maximised(labels, guess, matrices, _LAST_STEPS)
     return Judgement(matrices, truth, guess)
+
+
+def judge_by_looks(
+    answers: ClassAnswers, near: NearCases, n_raters: int, n_classes: int
+) -> Judgement:
+    """Estimate the raters' matrices, and the truth, with cases that look alike for a witness.
+
+    What the witness is taught gets better with every round: first the labels as they are, then what
+    labels and its own guesses at the other cases tell together.
+
+    Args:
+        answers: labels of n cases, at least one of each case.
+        near: compares the cases.
+        n_raters: of the data set.
+        n_classes: of the data set.
+    """
+    labels = ClassLabels(answers, n_raters, near.n_cases, n_classes)
+    first = judge_raters(answers, near.guess(labels.votes), n_raters)
+    guess, matrices = first.guess, first.matrices
+    for _ in range(_NEAR_ROUNDS):
+        for _ in range(_NEAR_STEPS):
+            guess = near.guess(labels.posterior(guess, matrices))
+        matrices = expected_matrices(labels.counts(labels.posterior(guess, matrices)))
+    return judge_raters(answers, guess, n_raters)
 
 
 def in_doubt(matrices: Shares) -> Shares:
@@ -190,7 +217,7 @@ class ClassLabels:
         return as_shares(np.exp(log_joint - log_joint.max(1, keepdims=True)))
 
 
-def _by_labels_alone(labels: ClassLabels) -> Shares:
+def by_labels_alone(labels: ClassLabels) -> Shares:
     """Return class probabilities without the network: Dawid and Skene's, from the vote on."""
     truth = labels.votes
     for _ in range(_ALONE_STEPS):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import lightning
@@ -41,6 +42,9 @@ class SampleDataset(TorchDataset[Sample]):
         decoded: reads them, and remembers.
         config: of the run.
         training: with random patches and changes; else whole images, or the same patches always.
+
+    Attributes:
+        hints: log odds of the classes by a witness, (L,) by name of a case; empty without one.
     """
 
     def __init__(
@@ -49,6 +53,7 @@ class SampleDataset(TorchDataset[Sample]):
         self.decoded = decoded
         self.numbers = decoded.numbers_of(cases)
         self.cases = cases
+        self.hints: dict[str, NDArray[np.float32]] = {}
         self.config = config
         self.training = training
         self.of_classes = of_classes = decoded.of_classes
@@ -68,6 +73,8 @@ class SampleDataset(TorchDataset[Sample]):
         epoch, index = key
         case, part = self.parts[index]
         sample = self.whole(case)
+        if self.hints:
+            sample = replace(sample, hint=self.hints[self.cases[case].name])
         is_changed = self.training and self.config.augment
         if self.of_classes and not is_changed:
             return sample
@@ -198,6 +205,9 @@ class RaterData(lightning.LightningDataModule):
         config: of the run.
         with_truth: whether the method trains on the truth.
         decoded: reads the cases, where they are read already; made when not given.
+
+    Attributes:
+        hints: see `SampleDataset`; of the training cases.
     """
 
     def __init__(
@@ -212,6 +222,7 @@ class RaterData(lightning.LightningDataModule):
         self.dataset = dataset
         self.config = config
         self.decoded = decoded or decoded_cases(dataset, config, with_truth=with_truth)
+        self.hints: dict[str, NDArray[np.float32]] = {}
         self.training_cases, self.held_out_cases = split_cases(
             dataset, config, with_truth=with_truth
         )
@@ -221,6 +232,7 @@ class RaterData(lightning.LightningDataModule):
         if hasattr(self, "training"):
             return
         self.training = self._samples(self.training_cases, training=True)
+        self.training.hints = self.hints
         self.held_out = (
             self._samples(self.held_out_cases, training=False) if self.held_out_cases else None
         )

@@ -116,7 +116,7 @@ def describe_run(folder: Path, dataset: Dataset) -> None:
     unseen = {case.name for case in split_cases(dataset, predictor.config)[1] if not folds}
     n_classes = len(predictor.data.classes)
     if dataset.kind == "classes":
-        evidence = class_evidence(predictor, cases, dataset.raters)
+        evidence = class_evidence(predictor, cases, dataset.raters, unseen)
         labels, answer = _answers(predictor, cases, dataset.raters)
         held_out = [case.name in unseen for case in cases]
         compared = compare_answers(labels, answer, held_out)

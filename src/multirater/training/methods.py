@@ -140,7 +140,7 @@ def _em(network: type[EMNetwork]) -> Method:
 
 
 _FOR_CLASSES: dict[str, Method] = {
-    "auto": Method(as_they_are, networks.with_given, begin=class_auto.take_matrices),
+    "auto": Method(as_they_are, networks.with_given, begin=class_auto.take_witness),
     "cm": _CM,
     "gem": _em(GeneralizedEM),
     "mbem": _em(ModelBootstrappedEM),

@@ -286,7 +286,7 @@ def _fit_within(found: Survey, prepared: _Prepared, target: Path, config: TrainC
         finds_unused=warmup > 0 or method.leaves_out,
     )
     last = target / CHECKPOINTS / "last.ckpt"
-    if method.begin is not None and not last.exists():
+    if method.begin is not None:
         method.begin(module.network, data, partial(plain_network, config, described))
     try:
         trainer.fit(module, data, ckpt_path=str(last) if last.exists() else None)

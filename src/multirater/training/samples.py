@@ -48,6 +48,8 @@ class Sample:
         raters: (n_labels,), positions in the data set's raters.
         truth: int16 (*space), -1 where unknown.
         places: of rare classes and disputed pixels, where they are asked for.
+        hint: float32 (L,), log odds of the classes by a witness beside the labels, for methods
+            that have one.
     """
 
     image: NDArray[np.float32]
@@ -55,6 +57,7 @@ class Sample:
     raters: tuple[int, ...]
     truth: NDArray[np.int16]
     places: Places = ()
+    hint: NDArray[np.float32] | None = None
 
 
 @dataclass(frozen=True)
