@@ -12,9 +12,11 @@ majority vote, for as long. Prints the Dice of both with the truth on unseen ima
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -92,10 +94,13 @@ def require_found(dataset: int) -> None:
     words += ["-tr", "nnUNetTrainerMultirater"]
     print("$", *words, " # until the first epoch", flush=True)
     command = [str(Path(sys.executable).parent / words[0]), *words[1:]]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
         assert process.stdout is not None
         found = any("Epoch 0" in line for line in process.stdout)
-        process.terminate()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGTERM)  # its workers, too
     assert found, "nnU-Net did not find nnUNetTrainerMultirater"
 
 

@@ -121,7 +121,7 @@ def _by_image(export: Export, found: ImageFolder | None) -> list[_Group]:
     if not faults and not groups:
         faults.append(Fault("the export holds no image", expected="at least one", fix="export all"))
     if faults:
-        raise InputError(faults)
+        raise InputError(list(dict.fromkeys(faults)))  # raters' files speak of the same images
     unnamed = [g for g in groups.values() if not g.tasks[0].name and len(g.files) == 1]
     if found is not None and unnamed:
         names = found.case_names([group.files[0] for group in unnamed])
