@@ -11,6 +11,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from multirater.errors import Fault, InputError
+from multirater.training.budget import amount, free_memory
+
 _STATUS = Path("/proc/self/status")
 
 
@@ -70,6 +73,34 @@ def at_most(more: int) -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
+@contextmanager
+def within_what_is_free(fix: str, folder: Path) -> Iterator[None]:
+    """Take no more memory than is free; where it runs out, say so instead of being killed.
+
+    Args:
+        fix: what can be done about it.
+        folder: that was being written.
+
+    Raises:
+        InputError: memory ran out.
+    """
+    try:
+        with at_most(free_memory()):
+            yield
+    except (RuntimeError, MemoryError) as error:
+        if not is_out_of_memory(error):
+            raise
+        said = (str(error).splitlines() or ["no more could be had"])[0]
+        raise InputError(
+            Fault(
+                f"memory ran out: {said[:120]}",
+                expected=f"no more than the {amount(free_memory())} that are free now",
+                fix=fix,
+                file=str(folder),
+            )
+        ) from error
 
 
 def is_out_of_memory(error: BaseException) -> bool:

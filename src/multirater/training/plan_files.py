@@ -12,6 +12,10 @@ from multirater.io.atomic import replacing
 from multirater.training.fingerprint import Fingerprint
 from multirater.training.normalisation import Normalisation
 from multirater.training.plan import Plan
+from multirater.training.plan.room import PROCESS_BYTES
+
+_WIDEST = 8192
+"""Channels of a stage that a network may have."""
 
 
 def write_plan(plan: Plan, path: Path, *, overwrite: bool = False) -> None:
@@ -80,23 +84,28 @@ def check_plan(plan: Plan) -> None:
         ("patch", _are_sizes(plan.patch, n_axes), f"{n_axes} whole numbers above 0, or none"),
         ("space", _are_sizes(plan.space, None), "whole numbers above 0, or none"),
         ("spacing", _are_positive(plan.spacing), "millimetres above 0, or none"),
-        ("batch_size", _is_count(plan.batch_size), "a whole number above 0"),
-        ("epochs", _is_count(plan.epochs), "a whole number above 0"),
-        ("n_features", _is_count(plan.n_features), "a whole number above 0"),
-        ("memory", _is_count(plan.memory), "bytes, a whole number above 0"),
+        ("batch_size", _is_count(plan.batch_size, 2**16), "a whole number, 1 to 65536"),
+        ("epochs", _is_count(plan.epochs, 10**6), "a whole number, 1 to a million"),
+        ("n_features", _is_count(plan.n_features, _WIDEST), f"a whole number, 1 to {_WIDEST}"),
+        ("memory", _is_memory(plan), f"bytes, at least the {PROCESS_BYTES} of the process itself"),
         (
             "steps_per_epoch",
-            plan.steps_per_epoch == 0 or _is_count(plan.steps_per_epoch),
+            plan.steps_per_epoch == 0 or _is_count(plan.steps_per_epoch, 10**7),
             "a whole number, 0 for one pass over the cases",
         ),
         ("rare_share", _is_share(plan.rare_share), "a share from 0 to 1"),
         ("overlap_weight", _is_weight(plan.overlap_weight), "a number, 0 or more"),
         ("augment", isinstance(plan.augment, bool), "true or false"),
         ("mirror", isinstance(plan.mirror, bool), "true or false"),
-        ("channels", _are_sizes(plan.channels, None), "whole numbers above 0"),
+        ("channels", _are_channels(plan.channels), f"whole numbers, 1 to {_WIDEST}"),
         ("strides", _are_stages(plan.strides, plan, n_axes), "sizes per stage and axis"),
         ("kernels", _are_stages(plan.kernels, plan, n_axes), "sizes per stage and axis"),
-        ("normalisation", plan.normalisation.kind in ("case", "study"), "of kind case or study"),
+        (
+            "normalisation",
+            _is_normalisation(plan),
+            "of kind case, or of kind study with a mean and a deviation of every channel",
+        ),
+        ("reasons", _are_words(plan.reasons), "words by decision"),
     ]
     wrong = next((each for each in checks if not each[1]), None)
     if wrong is not None:
@@ -106,8 +115,36 @@ def check_plan(plan: Plan) -> None:
         )
 
 
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+def _is_count(value: Any, most: int = 2**62) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 < value <= most
+
+
+def _is_memory(plan: Plan) -> bool:
+    return _is_count(plan.memory) and (plan.view == "whole" or plan.memory >= PROCESS_BYTES)
+
+
+def _are_channels(values: Any) -> bool:
+    return _are_sizes(values, None) and all(each <= _WIDEST for each in values)
+
+
+def _are_words(values: Any) -> bool:
+    return isinstance(values, dict) and all(isinstance(each, str) for each in values.values())
+
+
+def _is_normalisation(plan: Plan) -> bool:
+    how = plan.normalisation
+    if how.kind != "study":
+        return how.kind == "case"
+    ends = (how.low, how.high) if how.low or how.high else ()
+    parts = (how.mean, how.deviation, *ends)
+    if not all(isinstance(each, tuple) and all(map(_is_finite, each)) for each in parts):
+        return False
+    n_channels = len(how.mean) if plan.fingerprint is None else plan.fingerprint.n_channels
+    return n_channels > 0 and all(len(each) == n_channels for each in parts)
+
+
+def _is_finite(value: Any) -> bool:
+    return isinstance(value, int | float) and abs(value) < float("inf")
 
 
 def _is_share(value: Any) -> bool:

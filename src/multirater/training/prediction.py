@@ -49,6 +49,7 @@ from multirater.io.tables.manifest import FILE_NAME as MANIFEST_FILE
 from multirater.io.tables.manifest import Row, cell_of
 from multirater.progress import track
 from multirater.training.case_prediction import Prediction
+from multirater.training.memory import within_what_is_free
 from multirater.training.predictor import Predictor
 from multirater.training.run_folder import RunData
 from multirater.types import Case, Classes, Dataset, Geometry, Image, LabelMap
@@ -100,7 +101,7 @@ def predict(
         run, confidences=confidences, tta=tta, memory=memory, trust_code=trust_code
     )
     predictor.data.require_features(dataset.features)
-    with new_folder(target) as part:
+    with within_what_is_free("give a smaller --memory", target), new_folder(target) as part:
         if predictor.data.kind == "classes":
             _predict_classes(predictor, dataset, part, Path(run))
         else:

@@ -24,7 +24,6 @@ from multirater.io.survey import Survey, survey
 from multirater.nn.rater_network import RaterNetwork
 from multirater.progress import say
 from multirater.sanity import say_findings
-from multirater.training.budget import amount, free_memory
 from multirater.training.callbacks import BestEpoch, Curves, StopEarly, StopWhenDiverged
 from multirater.training.checkpoints import Checkpoints, read_checkpoint
 from multirater.training.class_balance import balanced_weights
@@ -33,7 +32,7 @@ from multirater.training.config import TrainConfig, planned, settled
 from multirater.training.data import RaterData, decoded_cases
 from multirater.training.description import describe_run
 from multirater.training.folds import train_folds
-from multirater.training.memory import at_most, is_out_of_memory
+from multirater.training.memory import within_what_is_free
 from multirater.training.methods import Method, check_options, training_method
 from multirater.training.module import RaterModule
 from multirater.training.own_backbone import keep_backbone, trusting_code, with_backbone
@@ -59,6 +58,8 @@ from multirater.types import Dataset
 
 STOPPED = 143
 """Status of a process that was told to end by SIGTERM, as shells count it."""
+
+LESS_MEMORY = "give a smaller --memory, --patch or --batch-size"
 
 DECODED = "decoded"
 """Decoded cases that memory has no room for, while a run works."""
@@ -94,7 +95,10 @@ def train(
     require_devices(asked)
     # Of several processes the first has made the folder by the time the others look.
     is_first = _is_first_process()
-    with run_writer(target) if is_first else nullcontext():
+    with (
+        within_what_is_free(LESS_MEMORY, target),
+        run_writer(target) if is_first else nullcontext(),
+    ):
         if is_first:
             require_new(target)
         return _begin(dataset, target, asked, plan, is_first)
@@ -200,7 +204,11 @@ def resume(dataset: Dataset, folder: str | Path, *, trust_code: bool = False) ->
     """
     target = Path(folder)
     require_run(target)
-    with trusting_code(trust_code), run_writer(target) if _is_first_process() else nullcontext():
+    with (
+        trusting_code(trust_code),
+        within_what_is_free(LESS_MEMORY, target),
+        run_writer(target) if _is_first_process() else nullcontext(),
+    ):
         config = with_backbone(read_config(target), target)
         require_devices(config)
         found = survey(dataset, workers=1)
@@ -234,20 +242,8 @@ def _folds(found: Survey, prepared: _Prepared, target: Path, config: TrainConfig
 
 
 def _fit(found: Survey, prepared: _Prepared, target: Path, config: TrainConfig) -> Run:
-    try:
-        with threads_of(config.threads), at_most(free_memory()):
-            return _fit_within(found, prepared, target, config)
-    except (RuntimeError, MemoryError) as error:
-        if not is_out_of_memory(error):
-            raise
-        raise InputError(
-            Fault(
-                f"memory ran out: {str(error).splitlines()[0][:120]}",
-                expected=f"no more than the {amount(free_memory())} that are free now",
-                fix="give a smaller --memory, --patch or --batch-size",
-                file=str(target),
-            )
-        ) from error
+    with threads_of(config.threads):
+        return _fit_within(found, prepared, target, config)
 
 
 def _fit_within(found: Survey, prepared: _Prepared, target: Path, config: TrainConfig) -> Run:

@@ -165,6 +165,11 @@ def test_a_plan_is_the_same_after_its_file_and_every_time(name, tmp_path):
         ('"mirror": true', '"mirror": 3', "mirror is 3"),
         ('"overlap_weight": 1.0', '"overlap_weight": NaN', "overlap_weight is nan"),
         ('"rare_share": 0.3333', '"rare_share": 7', "rare_share is 7"),
+        ('"epochs": 20', '"epochs": 1000000000000', "epochs is 1000000000000"),
+        ('"n_features": 16', '"n_features": 1000000000', "n_features is 1000000000"),
+        ('"memory": 7516192768', '"memory": 10', "memory is 10"),
+        ('"mean": [\n      100.0,', '"mean": [', "normalisation is"),
+        ('"reasons": {', '"reasons": {"depth": 3,', "reasons is"),
         ("{", "[", "is no JSON"),
     ],
 )
