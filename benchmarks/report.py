@@ -98,6 +98,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--before", type=Path, required=True, help="src of another version")
     parser.add_argument("--answers", type=Path, help="table of answers, reported on too")
+    parser.add_argument("--figures", action="store_true", help="write figures, too")
     parser.add_argument("--cases", type=int, default=500)
     parser.add_argument("--raters", type=int, default=5)
     parser.add_argument("--side", type=int, default=512)
@@ -113,8 +114,9 @@ def main() -> None:
         subjects = {
             "study": ([study], None),
             "study and two fusions": ([study, *results], None),
-            "the same with figures": ([study, *results], folder / "figures"),
         }
+        if arguments.figures:
+            subjects["the same with figures"] = ([study, *results], folder / "figures")
         if arguments.answers:
             subjects["table of answers"] = ([arguments.answers], None)
         print("| report on | CPU s before | now | ratio | reads before | now | MB before | now |")

@@ -3,12 +3,14 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
-from multirater import read_dataset
+from multirater import dataset_from_arrays, read_dataset, write_dataset
 from multirater.fusion.fused_dataset import fuse_dataset
 from multirater.io.survey import survey
+from multirater.report import write_report
 from multirater.report.contents import gather
 from multirater.report.models import Measured
 from multirater.report.next_steps import next_steps
@@ -90,6 +92,22 @@ def test_a_single_rater_cannot_be_checked(kinds):
     assert found.trust.level == "problem"
     steps = next_steps(found.subject, found.raters, [], [], {}, found.standing)
     assert any("second rater" in step.text for step in steps)
+
+
+def test_of_two_raters_nobody_is_said_to_err(tmp_path):
+    drawn = np.zeros((3, 2, 20, 20), dtype=int)
+    drawn[:, 0, 4:12, 4:12] = drawn[:, 1, 4:14, 4:14] = 1
+    study = write_dataset(dataset_from_arrays(drawn, raters=["a", "b"]), tmp_path / "study").parent
+    page = write_report(study, tmp_path / "two.html").read_text()
+    assert "not who is wrong" in page
+    assert "a third rater" in page
+    assert "clearest examples" not in page
+    known = dataset_from_arrays(drawn, truths=drawn[:, 1], raters=["a", "b"])
+    study = write_dataset(known, tmp_path / "known").parent
+    page = write_report(study, tmp_path / "known.html").read_text()
+    assert "not who is wrong" not in page
+    assert "a third rater" not in page
+    assert "clearest examples" in page
 
 
 def test_steps_name_whom_to_talk_to(contents):

@@ -22,6 +22,7 @@ from multirater.cli.options import (
     Split,
     Workers,
 )
+from multirater.cli.rater_rows import QUALITY, rater_rows
 from multirater.cli.tables import print_facts, print_findings, print_json, print_table
 from multirater.errors import Fault, InputError
 from multirater.progress import say
@@ -61,7 +62,9 @@ def info(
     print_facts(found.summary)
     print_findings(found.findings)
     if len(found.raters):
-        print_table(found.raters, "Raters: cases labelled, and share of each class")
+        print_table(rater_rows(found.raters), "Raters: cases labelled, and share of each class")
+        if "quality" in found.raters:
+            print(QUALITY)
     worst = found.cases.sort_values("disagreement", ascending=False).head(10)
     if worst["disagreement"].notna().any():
         print_table(

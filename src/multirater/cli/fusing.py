@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -18,18 +18,13 @@ from multirater.cli.options import (
     TrustCode,
     Workers,
 )
+from multirater.cli.rater_rows import QUALITY, rater_rows
 from multirater.cli.tables import print_json, print_table
 from multirater.errors import Fault, InputError
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-
-LEGEND = (
-    "quality: agreement with the consensus of the other raters (Dice of drawings, share of answers "
-    "alike\nof class labels), whatever the method. rank: raters of one rank are level, none is "
-    "clearly better than\nanother. The rest is against the fused label, as the method estimates it;"
-    "\nsize: drawn over fused, above 1 draws too much."
+_REST = (
+    "The rest is against the fused label, as the method estimates it;\n"
+    "size: what was drawn over what was fused, above 1 is more."
 )
 
 
@@ -137,35 +132,9 @@ def fuse(
         found = {"findings": findings_as_json(done.findings), "notes": done.messages}
         print_json({**content, "raters": done.raters, **found})
         return
-    print_table(_with_intervals(done.raters), f"Raters by {done.method}, with 95% intervals")
-    print(LEGEND)
+    print_table(rater_rows(done.raters), f"Raters by {done.method}, with 95% intervals")
+    print(f"{QUALITY} {_REST}")
     print(done.folder)
-
-
-def _figure(value: float, low: float, high: float) -> str:
-    """Say a number with its interval; one case, or one rater, has none."""
-    if value != value:
-        return "-"
-    return f"{value:.3f}" if low != low else f"{value:.3f} [{low:.3f}, {high:.3f}]"
-
-
-def _with_intervals(raters: pd.DataFrame) -> pd.DataFrame:
-    """Put value and interval into one cell, best raters first; the matrices are in the file."""
-    from pandas import NA
-
-    ordered = raters.sort_values("quality", ascending=False, kind="stable", na_position="last")
-    level = ordered["rank"].duplicated(keep=False)
-    ranks = zip(ordered["rank"], level, strict=True)
-    shown: dict[str, Any] = {
-        "rank": ["-" if n is NA else f"{n} (level)" if alike else str(n) for n, alike in ranks],
-        "labels": ordered["labels"],
-    }
-    for name in ordered.columns:
-        if f"{name}_low" in ordered.columns and not name.startswith("cm["):
-            ends = zip(ordered[name], ordered[f"{name}_low"], ordered[f"{name}_high"], strict=True)
-            if name != "skill":
-                shown[name] = [_figure(*each) for each in ends]
-    return type(raters)(shown, index=ordered.index)
 
 
 def _prior(text: str) -> str | float:

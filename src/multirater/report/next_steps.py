@@ -61,6 +61,8 @@ def next_steps(
             )
         )
     steps += _talks(raters, anchors, standing)
+    if len(subject.dataset.raters) == 2 and not standing.by_truth:
+        steps.append(Step("Let a third rater label some of the cases: two cannot show who errs."))
     steps += _fusions(subject, measured)
     steps += _choice(subject, measured)
     only_fused = {each.kind for each in subject.results} == {"fusion"} and not subject.runs

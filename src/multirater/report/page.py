@@ -160,7 +160,8 @@ class Page:
         models += ["fusion"] if "fusion" in kinds else []
         models += ["network"] if "predictions" in kinds or contents.subject.runs else []
         models += ["loss"] if contents.subject.runs else []
-        models += ["consensus"] if any(each.groups for each in contents.measured) else []
+        groups = {name for each in contents.measured for name, *_ in each.groups}
+        models += ["consensus"] if len(groups) > 1 else []
         models += ["recurrence"] if any(each.recurrences for each in contents.measured) else []
         return {"raters": explained(raters), "models": explained(models)}
 
@@ -188,7 +189,7 @@ class Page:
             "groups": group_chart(
                 by_group, ordered, title="Dice by consensus group of the cases", y="Dice"
             )
-            if ordered
+            if len(ordered) > 1
             else "",
         }
 

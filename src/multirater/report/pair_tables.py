@@ -52,7 +52,7 @@ def group_rows(agreed: Agreement | None) -> list[GroupRow]:
     measure = next(name for name in ("Dice", "percent agreement") if name in agreed.groups)
     rows = []
     for row in agreed.groups.to_dict("records"):
-        one, other = row["group a"], row["group b"]
+        one, other = (_named(row["column"], row[name]) for name in ("group a", "group b"))
         rows.append(
             GroupRow(
                 f"within {one}" if one == other else f"between {one} and {other}",
@@ -64,6 +64,16 @@ def group_rows(agreed: Agreement | None) -> list[GroupRow]:
             )
         )
     return rows
+
+
+def _named(column: str, value: str) -> str:
+    """Say what a number stands for.
+
+    Example:
+        >>> _named("group", "crowd"), _named("years", "2")
+        ('crowd', 'years 2')
+    """
+    return f"{column} {value}" if value.replace(".", "", 1).isdigit() else value
 
 
 def size_rows(agreed: Agreement | None) -> list[SizeRow]:

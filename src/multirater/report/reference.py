@@ -18,6 +18,11 @@ from multirater.types import MISSING, Case, LabelMap, Source
 _ENOUGH = 0.5
 """Share of the labelled cases from which on a truth is what raters are measured against."""
 
+_EVEN = (
+    "No truth is known, and of two raters nobody can tell who errs. Each is held against {}: what "
+    "is called too much or missed here shows where the two differ, not who is wrong."
+)
+
 
 @dataclass(frozen=True, eq=False)
 class Reference:
@@ -30,6 +35,7 @@ class Reference:
         sources: fused labels by case, for `fusion`.
         n_classes: of the data set.
         table: what the fusion says of the raters (`raters.csv`), for `fusion`.
+        is_even: whether it is made of two raters' labels, of whom nobody can tell who errs.
     """
 
     kind: Literal["truth", "fusion", "vote", "none"]
@@ -38,6 +44,7 @@ class Reference:
     n_classes: int
     sources: Mapping[str, Source[LabelMap]] = field(default_factory=dict)
     table: pd.DataFrame | None = None
+    is_even: bool = False
 
     def read(self, case: Case, labels: NDArray[Any]) -> NDArray[np.int16] | None:
         """Return class indices (*space) of a case, or nothing where there is no reference.
@@ -105,11 +112,17 @@ def choose_reference(subject: Subject, n_classes: int) -> Reference:
             "if the fusion is wrong, so are these numbers."
         )
         name = f"the fusion by {fusion.name}"
+        is_even = len(subject.dataset.raters) == 2
         table = _table_of(fusion, subject.dataset.raters)
-        return Reference("fusion", name, words, n_classes, sources, table)
+        words = _EVEN.format(name) if is_even else words
+        return Reference("fusion", name, words, n_classes, sources, table, is_even)
     if len(subject.dataset.raters) < 2:
         words = "There is neither a truth nor a second rater to compare with."
         return Reference("none", "nothing", words, n_classes)
+    if len(subject.dataset.raters) == 2:
+        what = "drew" if subject.dataset.kind == "masks" else "chose, else the first class"
+        words = _EVEN.format(f"the majority, which of two is what both {what}")
+        return Reference("vote", "the majority", words, n_classes, is_even=True)
     words = (
         "No truth is known. Raters are measured against the majority of all raters, themselves "
         "included, which flatters everyone a little and those most who are like the others."
