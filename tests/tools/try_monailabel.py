@@ -1,6 +1,6 @@
 """Send labels through a real MONAI Label server and back; not a daily test.
 
-    python -m venv ml && ml/bin/pip install monailabel
+    python -m venv ml && ml/bin/pip install monailabel 'pydicom<3'
     python tests/tools/try_monailabel.py WORK --server ml/bin/monailabel
 
 Starts the server on loopback with an app that does nothing but keep images and labels, uploads
