@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
@@ -51,6 +52,7 @@ class Geometry:
     direction: tuple[tuple[float, ...], ...]
 
     @staticmethod
+    @cache
     def default(ndim: int) -> Geometry:
         """Unit spacing at the origin; the last array axis is x, as in every raster format."""
         flipped = np.eye(ndim)[::-1]
@@ -63,6 +65,8 @@ class Geometry:
 
     def is_close(self, other: Geometry, tolerance: float = 1e-3) -> bool:
         """Whether both grids put their voxels at the same places, to a fraction of a voxel."""
+        if self is other:
+            return True
         if self.ndim != other.ndim:
             return False
         mine, theirs = np.asarray(self.spacing), np.asarray(other.spacing)

@@ -25,8 +25,8 @@ from multirater.fuse.dawid_skene import FreeMatrices
 from multirater.fuse.em import Stopping, run_em
 from multirater.fuse.left_out import alike_without, left_out_vote
 from multirater.fuse.weighted_vote import vote_weights
-from multirater.metrics import confusion_counts
-from multirater.metrics.overlap import overlap_of_counts
+from multirater.metrics.known import ratio_or_nan
+from multirater.metrics.overlap import overlaps_of_tables
 from multirater.types import MISSING
 
 Array = NDArray[np.float64]
@@ -68,7 +68,10 @@ def case_quality(
         [1.0, 1.0, 0.0]
     """
     tables = _tables(rows, counts, reference, n_classes)
-    return np.array([_score(table, is_mask) for table in tables])
+    if is_mask:
+        # Agreeing that there is nothing says little of how well somebody draws.
+        return overlaps_of_tables(tables, "dice", None, empty=float("nan"))
+    return ratio_or_nan(np.trace(tables, axis1=1, axis2=2), tables.sum((1, 2)))
 
 
 def quality_of_drawings(
@@ -242,17 +245,12 @@ def _mean_of_known(weights: Array, scores: Array) -> Array:
 
 def _tables(
     rows: Rows, counts: NDArray[Any], reference: Rows, n_classes: int
-) -> list[NDArray[Any]]:
-    """Count (reference, said) of each rater."""
+) -> NDArray[np.float64]:
+    """Count (rater, reference, said)."""
     true = reference if reference.ndim == 2 else np.repeat(reference[:, None], rows.shape[1], 1)
-    return [
-        confusion_counts(each, said, n_classes, weights=counts)
-        for each, said in zip(true.T, rows.T, strict=True)
-    ]
-
-
-def _score(table: NDArray[Any], is_mask: bool) -> float:
-    if is_mask:
-        # Agreeing that there is nothing says little of how well somebody draws.
-        return overlap_of_counts(table, "dice", None, empty=float("nan"))
-    return float(np.trace(table) / table.sum()) if table.any() else float("nan")
+    both = (true != MISSING) & (rows != MISSING)
+    n_raters = rows.shape[1]
+    cell = (np.arange(n_raters) * n_classes + true) * n_classes + rows
+    weight = np.broadcast_to(np.asarray(counts)[:, None], rows.shape)
+    found = np.bincount(cell[both], weight[both], minlength=n_raters * n_classes**2)
+    return found.astype(float).reshape(n_raters, n_classes, n_classes)

@@ -18,7 +18,7 @@ from multirater.fuse.em import Fit, confusion_of, posterior_counts
 from multirater.fuse.fitting import result_of, row_labels
 from multirater.fuse.problem import Inputs, LabelInput, pose
 from multirater.fuse.result import FusionResult
-from multirater.metrics.overlap import overlap_of_counts
+from multirater.metrics.overlap import overlaps_of_tables
 from multirater.types import MISSING
 
 Array = NDArray[np.float64]
@@ -130,7 +130,7 @@ def _dice(
     n_classes = reference.shape[1]
     counts = np.zeros((n_raters, n_classes, n_classes))
     np.add.at(counts.swapaxes(1, 2), (rater, said), reference)
-    return np.array([overlap_of_counts(each, "dice", None) for each in counts])
+    return overlaps_of_tables(counts, "dice", None)
 
 
 def _shares(agreed: Array) -> Array:

@@ -133,18 +133,32 @@ def overlap_of_counts(
         foreground: the class to measure; the mean over all but class 0 when not given.
         empty: what two maps without the class get.
     """
+    return float(overlaps_of_tables(counts, score, foreground, empty=empty))
+
+
+def overlaps_of_tables(
+    counts: NDArray[Any], score: Overlap, foreground: int | None, *, empty: float = 1.0
+) -> NDArray[np.float64]:
+    """Dice or IoU from many tables (..., class of one, class of the other); NaN for empty tables.
+
+    Example:
+        >>> tables = np.array([[[8, 1], [1, 2]], [[0, 0], [0, 0]], [[9, 0], [0, 0]]])
+        >>> overlaps_of_tables(tables, "dice", None).round(3).tolist()
+        [0.667, nan, 1.0]
+    """
     if foreground is not None and foreground < 0:
         raise InputError(
             Fault(
                 f"foreground {foreground}", expected="a class index, 0 or more", fix="name a class"
             )
         )
-    if not counts.any():
-        return float("nan")
     scores = class_overlaps(counts, score)
-    wanted = scores[1:] if foreground is None else scores[foreground : foreground + 1]
-    present = wanted[~np.isnan(wanted)]
-    return float(present.mean()) if present.size else empty
+    wanted = scores[..., 1:] if foreground is None else scores[..., foreground : foreground + 1]
+    present = ~np.isnan(wanted)
+    n_present = present.sum(-1)
+    mean = np.where(present, wanted, 0.0).sum(-1) / np.maximum(n_present, 1)
+    known = np.where(n_present > 0, mean, empty)
+    return np.asarray(np.where(counts.any((-2, -1)), known, np.nan))
 
 
 def mean_iou_of_counts(counts: NDArray[Any]) -> float:
@@ -153,13 +167,13 @@ def mean_iou_of_counts(counts: NDArray[Any]) -> float:
 
 
 def class_overlaps(counts: NDArray[Any], score: Overlap) -> NDArray[np.float64]:
-    """Dice or IoU per class from a table, NaN for classes that neither map holds."""
+    """Dice or IoU per class from tables (..., class, class), NaN for those neither map holds."""
     if score not in ("dice", "iou"):
         raise InputError(
             Fault(f"score {score!r}", expected="'dice' or 'iou'", fix="choose one of them")
         )
-    common = np.diagonal(counts).astype(np.float64)
-    sizes = counts.sum(axis=0) + counts.sum(axis=1)
+    common = np.diagonal(counts, axis1=-2, axis2=-1).astype(np.float64)
+    sizes = counts.sum(axis=-2) + counts.sum(axis=-1)
     part, whole = (2 * common, sizes) if score == "dice" else (common, sizes - common)
     return ratio_or_nan(part, whole)
 

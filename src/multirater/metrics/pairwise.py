@@ -9,8 +9,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from multirater.metrics.class_indices import as_item_weights, as_rating_rows, count_classes
 from multirater.metrics.known import ratio_or_nan
-from multirater.metrics.overlap import Overlap, overlap_of_counts
+from multirater.metrics.overlap import Overlap, overlaps_of_tables
 from multirater.patterns import encode_patterns
+
+_FEW = 16
+"""Up to so many raters all pairs are worked on at once."""
+
+_FEW_ITEMS = 1 << 10
+"""Up to so many items a dense product is quicker than a sparse one, or looking for patterns."""
 
 
 def pairwise_scores(
@@ -43,13 +49,14 @@ def pairwise_scores(
     n_raters = len(ratings)
     flat_weights = None if weights is None else as_item_weights(weights, items)
     counts = _pair_counts(ratings, count_classes(ratings), flat_weights)
+    if n_raters <= _FEW:
+        return overlaps_of_tables(counts, score, foreground, empty=empty)
     scores = np.full((n_raters, n_raters), np.nan)
-    for a in range(n_raters):
-        for b in range(a, n_raters):
-            if counts[a, b].any():
-                scores[a, b] = scores[b, a] = overlap_of_counts(
-                    counts[a, b], score, foreground, empty=empty
-                )
+    for a in range(n_raters):  # of many raters, few share a case
+        for b in np.flatnonzero(counts[a, a:].any((1, 2))) + a:
+            scores[a, b] = scores[b, a] = overlaps_of_tables(
+                counts[a, b], score, foreground, empty=empty
+            )
     return scores
 
 
@@ -93,13 +100,21 @@ def _pair_counts(
     Items with the same labels are counted once, and one product of sparse indicator matrices
     counts all pairs: with 40 raters of whom three label a case, the empty pairs cost nothing.
     """
-    found = encode_patterns(ratings)
-    weight = found.counts.astype(float)
-    if weights is not None:
-        weight = np.bincount(found.index, weights=weights, minlength=len(found.rows))
-    n_raters = len(ratings)
-    said = _indicators(found.rows, n_classes)
-    counts = np.asarray((said.T @ _scaled(said, weight)).todense(), dtype=float)
+    n_raters, n_items = ratings.shape
+    if weights is None or n_items > _FEW_ITEMS:
+        found = encode_patterns(ratings)
+        rows, weight = found.rows, found.counts.astype(float)
+        if weights is not None:
+            weight = np.bincount(found.index, weights=weights, minlength=len(rows)).astype(float)
+    else:
+        rows, weight = ratings.T, weights
+    n_columns = n_raters * n_classes
+    if rows.size * n_classes <= _FEW_ITEMS * _FEW:
+        dense = (rows[:, :, None] == np.arange(n_classes)).reshape(len(rows), n_columns)
+        counts = np.asarray(dense.T.astype(float) @ (dense * weight[:, None]))
+    else:
+        said = _indicators(rows, n_classes)
+        counts = np.asarray((said.T @ _scaled(said, weight)).todense(), dtype=float)
     return counts.reshape(n_raters, n_classes, n_raters, n_classes).transpose(0, 2, 1, 3)
 
 

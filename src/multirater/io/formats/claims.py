@@ -24,6 +24,9 @@ _MOST_PACKED = 200
 
 _SHARE_OF_FREE = 0.8
 
+_ALWAYS = 2**24
+"""Bytes for which nobody is asked: asking takes longer than reading a small mask."""
+
 _STEP = 2**20
 
 
@@ -37,6 +40,8 @@ def require_room(n_bytes: int, path: Path) -> None:
     Raises:
         InputError: before any memory is taken.
     """
+    if n_bytes <= _ALWAYS:
+        return
     budget = room_for(path)
     if n_bytes <= budget:
         return
@@ -123,28 +128,27 @@ def inflated_size(stream: IO[bytes], most: int) -> int:
     return n_bytes
 
 
-def require_png_checksums(path: Path) -> None:
+def require_png_checksums(stream: IO[bytes]) -> None:
     """Check the checksum of every chunk of a PNG file, to its end.
 
     Raises:
         ValueError: a chunk is damaged, or the end is missing.
     """
-    with path.open("rb") as stream:
-        stream.seek(8)
-        while True:
-            start = stream.read(8)
-            if len(start) < 8:
-                raise ValueError("it is truncated: its end is missing")
-            length, kind = int.from_bytes(start[:4], "big"), start[4:]
-            content = stream.read(length)
-            stored = stream.read(4)
-            if len(content) < length or len(stored) < 4:
-                raise ValueError("it is truncated")
-            if zlib.crc32(content, zlib.crc32(kind)) != int.from_bytes(stored, "big"):
-                name = kind.decode("ascii", errors="replace")
-                raise ValueError(f"it is damaged: the checksum of its part {name!r} is wrong")
-            if kind == b"IEND":
-                return
+    stream.seek(8)
+    while True:
+        start = stream.read(8)
+        if len(start) < 8:
+            raise ValueError("it is truncated: its end is missing")
+        length, kind = int.from_bytes(start[:4], "big"), start[4:]
+        content = stream.read(length)
+        stored = stream.read(4)
+        if len(content) < length or len(stored) < 4:
+            raise ValueError("it is truncated")
+        if zlib.crc32(content, zlib.crc32(kind)) != int.from_bytes(stored, "big"):
+            name = kind.decode("ascii", errors="replace")
+            raise ValueError(f"it is damaged: the checksum of its part {name!r} is wrong")
+        if kind == b"IEND":
+            return
 
 
 def _at_most(content: bytes, most: int) -> bytes:

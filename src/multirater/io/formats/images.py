@@ -141,6 +141,8 @@ def _read(path: str | Path | Sequence[str | Path], ndim: int | None, *, as_label
     images = [_family(file).read(file, ndim, as_labels=as_labels) for file in files]
     for file, image in zip(files, images, strict=True):
         _require_numbers(image, str(file))
+        if image is images[0]:
+            continue
         _require_same_grid(
             file, (image.space, image.geometry), files[0], (images[0].space, images[0].geometry)
         )

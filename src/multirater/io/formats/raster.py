@@ -11,9 +11,10 @@ default travels in a text chunk of the PNG, as JSON.
 from __future__ import annotations
 
 import json
+from io import BytesIO
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,19 +41,24 @@ _KINDS = ("PNG", "JPEG", "PPM", "BMP", "GIF")
 
 _WHAT = "PNG, JPEG, PPM, PGM, BMP or GIF"
 
+_SMALL = 2**20
+"""Bytes up to which a file is read at once."""
+
 _GREY, _PALETTE = 0, 3  # colour types of the PNG header
 _INSTEAD = (".tif", ".npz", ".nii.gz", ".nrrd", ".mha")
 
 
 def read(path: Path, ndim: int | None, *, as_labels: bool = False) -> Image:
     """Read a PNG or JPEG file as (channels, H, W)."""
-    with reading(path, _WHAT), _opened(path) as picture:
+    with reading(path, _WHAT), _stream(path) as stream, _opened(stream) as picture:
         _require_still(picture)
+        depth, colour = _png_depth(stream)
         if picture.format == "PNG":
-            require_png_checksums(path)
+            place = stream.tell()
+            require_png_checksums(stream)
+            stream.seek(place)  # where Pillow left it
         require_room(prod(picture.size) * len(picture.getbands()), path)
         geometry = _geometry(picture)
-        depth, colour = _png_depth(path)
         if depth == 16 and colour not in (_GREY, _PALETTE):
             pixels = _deep_colours(path)
         else:
@@ -85,9 +91,18 @@ def write(image: Image, path: Path) -> None:
     Pillow.fromarray(pixels).save(path, format="PNG", pnginfo=text)
 
 
-def _opened(path: Path) -> Pillow.Image:
+def _stream(path: Path) -> IO[bytes]:
+    """Open a file; a small one is in memory then, however often it is gone through."""
+    with path.open("rb") as stream:
+        start = stream.read(_SMALL)
+        if len(start) < _SMALL:
+            return BytesIO(start)
+    return path.open("rb")
+
+
+def _opened(file: Path | IO[bytes]) -> Pillow.Image:
     try:
-        return Pillow.open(path, formats=_KINDS)
+        return Pillow.open(file, formats=_KINDS)
     except UnidentifiedImageError:
         raise InputError(
             Fault(
@@ -110,10 +125,12 @@ def _geometry(picture: Pillow.Image) -> Geometry:
     return Geometry.default(2) if text is None else geometry_from_json(json.loads(text))
 
 
-def _png_depth(path: Path) -> tuple[int, int]:
+def _png_depth(stream: IO[bytes]) -> tuple[int, int]:
     """Return bits per sample and colour type of a PNG; (8, -1) for anything else."""
-    with path.open("rb") as stream:
-        start = stream.read(26)
+    place = stream.tell()
+    stream.seek(0)
+    start = stream.read(26)
+    stream.seek(place)
     return (start[24], start[25]) if start.startswith(b"\x89PNG") else (8, -1)
 
 

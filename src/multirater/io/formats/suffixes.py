@@ -45,8 +45,11 @@ def suffix_of(path: str | Path) -> str:
         >>> suffix_of("scans/P01.T1.NII.GZ"), suffix_of("mask.png"), suffix_of("IM0001")
         ('.nii.gz', '.png', '')
     """
-    name = Path(path).name.lower()
-    return ".nii.gz" if name.endswith(".nii.gz") else Path(name).suffix
+    name = (path if isinstance(path, Path) else Path(path)).name.lower()
+    if name.endswith(".nii.gz"):
+        return ".nii.gz"
+    start = name.rfind(".")
+    return name[start:] if 0 < start < len(name) - 1 else ""
 
 
 def is_image_file(path: str | Path) -> bool:
