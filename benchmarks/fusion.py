@@ -233,13 +233,24 @@ def print_peak(what: str, file: Path) -> None:
     else:
         data = stored
         small, run = data[:, :16, :16, :16], lambda x: fuse.spatial_staple(x, max_iter=2)
-    run(small)  # imports what is imported late
+    run_compiled(lambda: run(small))  # imports what is imported late
     # Linux: sets the recorded peak back to the present use. Where this is not allowed the peak of
     # loading the input may count as well, never less.
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
     before = status_bytes("VmRSS")
     run(data)
     print(status_bytes("VmHWM") - before)
+
+
+def run_compiled(function: Callable[[], Any]) -> None:
+    """Run something small in the compiled loops that only large problems take."""
+    modules = [import_module(f"multirater.fuse.{name}") for name in ("em", "spatial_staple")]
+    kept = [module._WORTH_COMPILING for module in modules]
+    for module in modules:
+        module._WORTH_COMPILING = 0
+    function()
+    for module, worth in zip(modules, kept, strict=True):
+        module._WORTH_COMPILING = worth
 
 
 def status_bytes(field: str) -> int:

@@ -20,8 +20,8 @@ TINY = 1e-30
 
 Map = NDArray[np.float32]
 
-_BLOCK = 1 << 22
-"""Pixels of a block; a volume's blocks are at least four windows long, whose sums begin anew."""
+_BLOCK = 1 << 21
+"""Pixels of a block; a volume's blocks are at least two windows long, whose sums begin anew."""
 
 _MOST_FACTORS = 8
 """Probabilities multiplied before a logarithm is taken: none is below 1e-30."""
@@ -64,7 +64,7 @@ def step_in_blocks(
     shape, half = as_planes(labels.shape[1:]), np.array(as_planes(size)) // 2
     given = (labels.reshape(-1, *shape), probability.reshape(-1, *shape))
     target = updated.reshape(-1, *shape)
-    length = max(4 * size[0], _BLOCK // (shape[1] * shape[2]))
+    length = max(2 * size[0], _BLOCK // (shape[1] * shape[2]))
     log_likelihood = 0.0
     for first in range(0, shape[0], length):
         planes = slice(first, first + length)
@@ -85,7 +85,8 @@ def _step_of_block(
 
     joint = updated[:, planes]
     sums = np.empty(joint.shape)
-    window_means(np.zeros(labels.shape[1:], np.int8), probability, half, planes.start, sums)
+    everywhere = np.broadcast_to(np.int8(0), labels.shape[1:])
+    window_means(everywhere, probability, half, planes.start, sums)
     normaliser = _write_prior(joint, sums, belief)
     sums += belief.weight
     likelihood = np.ones(joint.shape)

@@ -40,7 +40,7 @@ def require_room(n_bytes: int, path: Path) -> None:
     Raises:
         InputError: before any memory is taken.
     """
-    if n_bytes <= _ALWAYS:
+    if n_bytes <= min(_ALWAYS, _SMALL):
         return
     budget = room_for(path)
     if n_bytes <= budget:

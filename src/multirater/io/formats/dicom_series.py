@@ -68,8 +68,8 @@ def _require_small_enough(path: Path) -> None:
     with path.open("rb") as stream:
         if stream.read(132)[128:] != b"DICM":
             return
-        stream.seek(0)
-        meta = pydicom.filereader.read_partial(stream, lambda *_: True).file_meta
+        # `read_partial` would unpack the file before it looks at anything.
+        meta = pydicom.filereader.read_file_meta_info(path)
         if str(meta.get("TransferSyntaxUID", "")) != _DEFLATED:
             return
         stream.seek(144 + int(meta.get("FileMetaInformationGroupLength", 0)))
