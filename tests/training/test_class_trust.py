@@ -11,6 +11,7 @@ from multirater.simulate import (
 from multirater.training.class_answers import ClassAnswers
 from multirater.training.class_trust import (
     AskedCases,
+    beside_looks,
     lesson_findings,
     lesson_of,
     names_do_no_harm,
@@ -87,6 +88,10 @@ def test_a_network_behind_cases_that_look_alike_is_a_problem():
     ]
     assert found[0].behind < 0.05 < 0.15 < found[1].behind
     assert "network behind" in [each.code for each in lesson_findings(found[1], CLASSES)]
+    below = [Finding("problem", "0.5 below a rater."), Finding("good", "no over-fitting")]
+    assert [each.level for each in beside_looks(below, found[0])] == ["caution", "good"]
+    assert beside_looks(below, found[1]) == below
+    assert beside_looks(below, None) == below
 
 
 def test_a_vote_is_more_often_right_than_the_labels_it_is_made_of():

@@ -45,6 +45,8 @@ _BEHIND = 0.1
 """Share of unseen cases by which a network may be behind cases that look like them."""
 
 _ENOUGH_UNSEEN = 30
+_SOMETHING = 0.1
+"""Share of unseen cases that looks must tell beyond the commonest class to be a measure."""
 _MET = 0.36
 """A class is lost that the network answers less than this often, compared with all classes."""
 
@@ -66,7 +68,8 @@ class Lesson:
         loss: share of unseen cases that are lost to what was learned, in a rehearsal; NaN where
             cases were not compared.
         behind: share of unseen cases that cases which look like them answer as judged and the
-            network does not, less the other way round; NaN where too few are known.
+            network does not, less the other way round; NaN where too few are known, or looks tell
+            next to nothing.
         met: how often each class is answered where it is the truth, (L,); NaN where too few are.
         overall: the same over all cases.
     """
@@ -161,7 +164,8 @@ def _behind(cases: AskedCases, truth: Shares) -> float:
         float((who.argmax(1)[asked] == told[asked]).mean())
         for who in (cases.near.guess(truth), cases.probability)
     )
-    return by_looks - network
+    commonest = float(np.bincount(told[asked]).max() / asked.sum())
+    return by_looks - network if by_looks > commonest + _SOMETHING else float("nan")
 
 
 def _right(truth: Shares, alone: Shares, labels: ClassLabels, fused: str | None) -> float:
@@ -236,6 +240,31 @@ def _classes_met(lesson: Lesson, classes: Sequence[str]) -> list[Finding]:
 def names_do_no_harm(lesson: Lesson) -> bool:
     """Whether labels tell classes, and the network answers them, whatever most raters call them."""
     return lesson.told >= _TOLD and lesson.overall >= _TOLD and lesson.least_met >= _KEPT
+
+
+def beside_looks(findings: Sequence[Finding], lesson: Lesson | None) -> list[Finding]:
+    """Return what is said of a network beside raters as cautions, where looks tell no more.
+
+    A network far below raters has failed, unless cases that look alike, taught what was found of
+    the truth, do not come closer: then so many such images do not tell more.
+
+    Args:
+        findings: on the network beside raters.
+        lesson: what the network made of its labels.
+    """
+    if lesson is None or not lesson.behind <= _BEHIND:
+        return list(findings)
+    return [
+        replace(
+            each,
+            level="caution",
+            text=f"{each.text} Cases that look alike are not closer to raters: more cases, or "
+            "better images, may be needed.",
+        )
+        if each.level == "problem"
+        else each
+        for each in findings
+    ]
 
 
 def relieved(findings: Sequence[Finding]) -> list[Finding]:

@@ -26,6 +26,7 @@ from multirater.patterns import encode_patterns
 from multirater.progress import say, track
 from multirater.training.class_answers import answers_of
 from multirater.training.class_evidence import by_own_matrices, class_evidence, truth_of
+from multirater.training.class_trust import beside_looks
 from multirater.training.data import named_splits, split_cases
 from multirater.training.folds import unseen_answers
 from multirater.training.looking import Seen, look_at
@@ -138,7 +139,7 @@ def describe_run(folder: Path, dataset: Dataset) -> None:
         found = [*said, *sides_of_two(patterns, dataset.raters)]
     evidence = replace(evidence, table=with_quality(evidence.table, quality))
     write_rater_table(folder, evidence.table)
-    found += of_folds(folds) or [beside_raters(compared)]
+    found += beside_looks(of_folds(folds) or [beside_raters(compared)], evidence.lesson)
     found += [*over_fitting(compared), *kept_epoch(read_curves(folder))]
     trust = with_quality_of_network(trust_of(evidence), found)
     write_trust(folder, trust)
