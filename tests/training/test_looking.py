@@ -21,7 +21,9 @@ def looked(tmp_path_factory):
 def test_every_pixel_is_looked_at_where_windows_are_few(looked, monkeypatch):
     data, predictor = looked
     monkeypatch.setattr("multirater.training.windows._FEWEST_WINDOWS", 100)
-    for seen, case in zip(look_at(predictor, data.cases, lambda _: ()), data, strict=True):
+    for seen, case in zip(
+        look_at(predictor, data.cases, data.raters, lambda _: ()), data, strict=True
+    ):
         label = case.read_label(data.raters[1]).array
         assert seen.case.name == case.name
         assert seen.labels[data.raters[1]].sum() == label.sum()
@@ -32,10 +34,14 @@ def test_every_pixel_is_looked_at_where_windows_are_few(looked, monkeypatch):
 
 def test_some_windows_stand_for_all_and_labels_are_kept_whole(looked):
     data, predictor = looked
-    for seen, case in zip(look_at(predictor, data.cases, lambda _: ()), data, strict=True):
+    for seen, case in zip(
+        look_at(predictor, data.cases, data.raters, lambda _: ()), data, strict=True
+    ):
         assert seen.probability.shape[1] < 64 * 64 / 1.9
         assert seen.weight.sum() == pytest.approx(64 * 64)
-        assert all(own.shape == (64, 64) for own in seen.whole.values())
+        rows, counts = seen.whole
+        assert (rows.shape[1], counts.sum()) == (2, 64 * 64)
+        assert counts[rows[:, 1] == 1].sum() == case.read_label(data.raters[1]).array.sum()
         assert (seen.example.labels[data.raters[1]] > 0).any()
         assert seen.example.image.shape[1:] == seen.example.answer.shape
         assert set(case.labels) == set(seen.labels)

@@ -45,6 +45,7 @@ from multirater.training.rater_quality import (
     FEWEST,
     Judged,
     class_quality_in_run,
+    judged_by_labels,
     judged_case,
     quality_in_run,
 )
@@ -175,7 +176,11 @@ def _evidence(
     # Cases that the same raters labelled go through the network together.
     cases.sort(key=lambda case: tuple(case.labels))
     found = look_at(
-        predictor, cases, partial(_asked, predictor), partial(_by_fold, by_folds=outside.by_folds)
+        predictor,
+        cases,
+        raters,
+        partial(_asked, predictor),
+        partial(_by_fold, by_folds=outside.by_folds),
     )
     looks, patterns, judged = [], [], []
     for seen in track(found, "describing raters", len(cases)):
@@ -241,12 +246,11 @@ def _judged(predictor: Predictor, seen: Seen, raters: tuple[str, ...], outside: 
     Labels enough judge by themselves, all of their pixels.
     """
     stand_in = _stand_in(predictor, seen, raters, outside)
-    labels_of = seen.whole if stand_in is None else seen.labels
-    nobody = np.broadcast_to(np.int16(MISSING), next(iter(labels_of.values())).shape)
-    labels = [labels_of.get(rater, nobody) for rater in raters]
     if stand_in is None:
-        return judged_case(labels, None, (), None)
+        return judged_by_labels(*seen.whole)
     heads, asked, network = stand_in
+    nobody = np.broadcast_to(np.int16(MISSING), seen.weight.shape)
+    labels = [seen.labels.get(rater, nobody) for rater in raters]
     return judged_case(labels, heads, asked, network, seen.weight)
 
 

@@ -15,13 +15,15 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from multirater.patterns import encode_patterns
 from multirater.training.case_prediction import Prediction, require_numbers
 from multirater.training.predictor import Predictor
 from multirater.training.resampling import resize_labels
 from multirater.training.windows import Window, chosen_windows, most_windows, windows_of
-from multirater.types import Case
+from multirater.types import MISSING, Case
 
 Label: TypeAlias = NDArray[np.int16]
+Whole: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +45,8 @@ class Seen:
         heads: what the raters asked would draw, (n_asked, n_pixels); None where none was asked.
         labels: by rater, (n_pixels,).
         weight: how many pixels of the case each stands for, (n_pixels,).
-        whole: labels of the whole case by rater, as they were read, (*space).
+        whole: patterns of labels in the whole case, as they were read: (n_rows, n_raters), -1 where
+            missing, and how many pixels carry each.
         example: one part of it.
         other: a label given beside the raters', (n_pixels,), if any.
     """
@@ -53,7 +56,7 @@ class Seen:
     heads: Label | None
     labels: dict[str, Label]
     weight: NDArray[np.float64]
-    whole: dict[str, Label]
+    whole: Whole
     example: Example
     other: Label | None = None
 
@@ -61,6 +64,7 @@ class Seen:
 def look_at(
     predictor: Predictor,
     cases: Sequence[Case],
+    raters: Sequence[str],
     asked: Callable[[Case], Sequence[int]],
     other: Callable[[Case], Label | None] = lambda _: None,
 ) -> Iterator[Seen]:
@@ -69,18 +73,21 @@ def look_at(
     Args:
         predictor: the network.
         cases: with images and labels.
+        raters: in the order of patterns.
         asked: positions of the raters whose drawings are predicted for a case.
         other: a label of a case to be looked at beside those of its raters, (*space).
     """
-    opened = (_open(predictor, case, tuple(asked(case)), other(case), len(cases)) for case in cases)
+    look = _Looker(predictor, tuple(raters), len(cases))
+    opened = (look.open(case, tuple(asked(case)), other(case)) for case in cases)
     parts = chain.from_iterable(each.parts() for each in opened)
-    for (shape, raters), alike in groupby(parts, key=lambda part: part.kind):
-        while batch := list(islice(alike, predictor.batch_size(shape[1:], len(raters)))):
-            found = predictor.of_windows([part.image for part in batch], raters)
+    for (shape, wanted), alike in groupby(parts, key=lambda part: part.kind):
+        while batch := list(islice(alike, predictor.batch_size(shape[1:], len(wanted)))):
+            found = predictor.of_windows([part.image for part in batch], wanted)
             for part, prediction in zip(batch, found, strict=True):
                 part.keep(prediction)
                 if part.is_last:
                     yield part.case.seen()
+                    part.case.close()
 
 
 @dataclass(eq=False)
@@ -90,7 +97,7 @@ class _Opened:
     case: Case
     image: NDArray[np.float32]
     asked: tuple[int, ...]
-    whole: dict[str, Label]
+    whole: Whole
     labels: dict[str, Label]
     other: Label | None
     chosen: list[tuple[Window, float]]
@@ -119,6 +126,12 @@ class _Opened:
             self.example,
             None if self.other is None else self._pixels(self.other),
         )
+
+    def close(self) -> None:
+        """Let go of what was read, before the next case is."""
+        self.image = self.image[:, :0]
+        self.labels, self.other, self.example = {}, None, None
+        self.found.clear()
 
     def _pixels(self, label: Label) -> Label:
         return np.concatenate([label[w.seen][w.counted].ravel() for w, *_ in self.found])
@@ -155,18 +168,25 @@ class _Part:
         self.case.found.append((self.window, self.weight, probability, heads))
 
 
-def _open(
-    predictor: Predictor, case: Case, asked: tuple[int, ...], other: Label | None, n_cases: int
-) -> _Opened:
-    image, _ = predictor.prepared(case)
-    space = image.shape[1:]
-    whole = {rater: case.read_label(rater).array for rater in case.labels}
-    labels = {rater: resize_labels(own[None], space)[0] for rater, own in whole.items()}
-    size = predictor.window(space)
-    windows = windows_of(space, size)
-    near = [any((own[w.seen] > 0).any() for own in labels.values()) for w in windows]
-    most = most_windows(predictor.config, n_cases, size)
-    chosen = chosen_windows(np.array(near), most, np.random.default_rng(0))
-    served = None if other is None else resize_labels(other[None], space)[0]
-    taken = [(windows[number], weight) for number, weight in chosen]
-    return _Opened(case, image, asked, whole, labels, served, taken)
+@dataclass(frozen=True)
+class _Looker:
+    predictor: Predictor
+    raters: tuple[str, ...]
+    n_cases: int
+
+    def open(self, case: Case, asked: tuple[int, ...], other: Label | None) -> _Opened:
+        """Read a case and choose its windows."""
+        image, _ = self.predictor.prepared(case)
+        space = image.shape[1:]
+        own = {rater: case.read_label(rater).array for rater in case.labels}
+        absent = np.broadcast_to(np.int16(MISSING), next(iter(own.values())).shape)
+        found = encode_patterns([own.get(rater, absent) for rater in self.raters])
+        labels = {rater: resize_labels(own.pop(rater)[None], space)[0] for rater in list(own)}
+        size = self.predictor.window(space)
+        windows = windows_of(space, size)
+        near = [any((label[w.seen] > 0).any() for label in labels.values()) for w in windows]
+        most = most_windows(self.predictor.config, self.n_cases, size)
+        chosen = chosen_windows(np.array(near), most, np.random.default_rng(0))
+        served = None if other is None else resize_labels(other[None], space)[0]
+        taken = [(windows[number], weight) for number, weight in chosen]
+        return _Opened(case, image, asked, (found.rows, found.counts), labels, served, taken)

@@ -85,6 +85,17 @@ def judged_case(
     return Judged(own, together, counts)
 
 
+def judged_by_labels(rows: Rows, counts: NDArray[Any]) -> Judged:
+    """Return a case whose labels judge by themselves.
+
+    Args:
+        rows: patterns (n_rows, n_raters), -1 where missing.
+        counts: pixels that carry each.
+    """
+    nobody = np.full((len(rows), 1), MISSING, dtype=np.int64)
+    return Judged(rows, np.concatenate([rows, nobody], 1), counts)
+
+
 def quality_in_run(
     cases: Sequence[Judged], raters: Sequence[str], n_classes: int, followed: Sequence[float]
 ) -> pd.DataFrame:
