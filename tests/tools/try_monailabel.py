@@ -1,6 +1,7 @@
 """Send labels through a real MONAI Label server and back; not a daily test.
 
-    python -m venv ml && ml/bin/pip install monailabel 'pydicom<3'
+    python -m venv ml
+    ml/bin/pip install monailabel 'pydicom<3' 'dicomweb-client<0.60'
     python tests/tools/try_monailabel.py WORK --server ml/bin/monailabel
 
 Starts the server on loopback with an app that does nothing but keep images and labels, uploads
