@@ -87,10 +87,10 @@ class NearCases:
         groups: what each case belongs to, such as its patient, (n_cases,).
 
     Example:
-        >>> near = NearCases(np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]]), list("abcdef"))
-        >>> target = np.eye(2)[[0, 1, 0, 1, 1, 1]]
-        >>> near.guess(target).argmax(1).tolist()
-        [0, 0, 0, 1, 1, 1]
+        >>> looks = np.array([[0.0], [0.1], [0.2], [0.3], [5.0], [5.1], [5.2], [5.3]])
+        >>> target = np.eye(2)[[0, 1, 0, 0, 1, 1, 1, 1]]
+        >>> NearCases(looks, list("abcdefgh")).guess(target).argmax(1).tolist()
+        [0, 0, 0, 0, 1, 1, 1, 1]
     """
 
     def __init__(self, looks: Array, groups: Sequence[str]) -> None:
