@@ -13,6 +13,9 @@ from PIL import Image as Pillow
 _QUALITIES = {90: 1.0, 80: 0.65, 68: 0.48, 55: 0.39, 42: 0.31, 30: 0.22}
 """Of WebP, best first, and about how large a picture gets by them."""
 
+_TIGHT = 0.25
+"""Bytes per pixel below which the best quality is not likely to fit."""
+
 _LOSSLESS_PIXELS = 256 * 256
 _MOST_CHANNELS = 4
 _LARGEST_SIDE = 2048
@@ -64,17 +67,25 @@ def encode_picture(shades: NDArray[np.uint8], most_bytes: int) -> str:
         if len(data) <= most_bytes:
             return _text(data)
     while True:
-        share = 1.0
-        for quality, size in _QUALITIES.items():
-            if size > share and quality != min(_QUALITIES):
-                continue  # what the first try was too large by, this would be too
-            data = _webp(picture, quality=quality)
-            if len(data) <= most_bytes:
-                return _text(data)
-            share = min(share, 1.1 * size * most_bytes / len(data))
-        if min(picture.size) < 64:
+        data = _fitting(picture, most_bytes)
+        if len(data) <= most_bytes or min(picture.size) < 64:
             return _text(data)
         picture = picture.resize((picture.width * 2 // 3, picture.height * 2 // 3))
+
+
+def _fitting(picture: Pillow.Image, most_bytes: int) -> bytes:
+    """Encode by the best quality that fits, or the least: one try tells the size of the others."""
+    is_tight = most_bytes < _TIGHT * picture.width * picture.height
+    first = 68 if is_tight else 90
+    tried = {first: _webp(picture, quality=first)}
+    whole = len(tried[first]) / _QUALITIES[first]
+    for quality, size in _QUALITIES.items():
+        if size * whole > most_bytes and quality not in tried and quality != min(_QUALITIES):
+            continue
+        data = tried.get(quality) or _webp(picture, quality=quality)
+        if len(data) <= most_bytes:
+            return data
+    return data
 
 
 def _webp(picture: Pillow.Image, **options: Any) -> bytes:
