@@ -1,6 +1,7 @@
-"""What every network of raters promises, for drawings and for class labels."""
+"""Networks of raters that serve drawings and class labels alike.
 
-from dataclasses import replace
+What all networks promise is in `tests/training/test_contract_methods.py`.
+"""
 
 import pytest
 import torch
@@ -37,10 +38,8 @@ NETWORKS = {
     "max-mig": MaxMigNetwork,
     "soft-bootstrap": bootstrap,
 }
-SPACES = {"classes": (), "2d": (4, 3), "3d": (2, 3, 2)}
 
 every_network = pytest.mark.parametrize("name", NETWORKS)
-every_space = pytest.mark.parametrize("space", SPACES.values(), ids=SPACES.keys())
 
 
 def network(name, space=(), n_raters=N_RATERS):
@@ -75,38 +74,6 @@ def total(made, image, groups):
     return loss.nll + loss.truth + 0.01 * loss.trace
 
 
-@every_space
-@every_network
-def test_outputs_are_probabilities(name, space):
-    made = network(name, space).eval()
-    found = made.outputs(torch.randn(2, 2, *space), [3, 1])
-    assert found.truth.shape == (2, N_CLASSES, *space)
-    sums = [found.truth.sum(1)]
-    if found.drawn is not None:
-        assert found.drawn.shape == (2, 2, N_CLASSES, *space)
-        sums.append(found.drawn.sum(2))
-    if found.cm is not None:
-        assert found.cm.shape == (2, 2, N_CLASSES, N_CLASSES, *space)
-        sums.append(found.cm.sum(3))
-    for each in sums:
-        assert torch.allclose(each, torch.ones_like(each), atol=1e-4)
-    assert (made.matrices is not None) == (found.cm is not None)
-
-
-@every_space
-@every_network
-def test_a_step_lowers_the_loss(name, space):
-    made, image, group = network(name, space), torch.randn(6, 2, *space), labelled(space)
-    optimizer = torch.optim.Adam(made.parameters(), lr=1e-3)
-    before = total(made, image, [group])
-    for _ in range(20):
-        optimizer.zero_grad()
-        total(made, image, [group]).backward()
-        optimizer.step()
-    assert torch.isfinite(before)
-    assert float(total(made, image, [group]).detach()) < float(before.detach())
-
-
 @every_network
 def test_classes_are_images_of_one_pixel(name):
     """The flat form of class labels gives the loss of the same labels drawn on a pixel each."""
@@ -131,22 +98,6 @@ def test_classes_are_images_of_one_pixel(name):
     for part in ("nll", "truth", "trace"):
         found, expected = (torch.as_tensor(getattr(each, part)).item() for each in (one, other))
         assert found == pytest.approx(expected, abs=1e-5)
-
-
-@every_space
-@every_network
-def test_missing_labels_count_for_nothing(name, space):
-    made, image, group = network(name, space).eval(), torch.randn(6, 2, *space), labelled(space)
-    without = group.labels.clone()
-    without[:, 1] = -1
-    alone = Labelled(
-        without[:, :1],
-        group.raters[:, :1] if not space else group.raters[:1],
-        *(group.truth, None, True, "marginal"),
-    )
-    padded = replace(group, labels=without)
-    one, other = (total(made, image, [each]) for each in (alone, padded))
-    assert float(one.detach()) == pytest.approx(float(other.detach()), rel=1e-4)
 
 
 @pytest.mark.parametrize("name", ["cm", "crowd-layer", "max-mig"])
