@@ -16,7 +16,9 @@ def few(monkeypatch):
 
 
 @pytest.mark.parametrize("job", [job for job in grid(quick=True) if job["method"] == "auto"])
-def test_the_default_is_not_below_majority_vote(job):
+def test_the_default_is_not_below_majority_vote(monkeypatch, job):
+    monkeypatch.setattr("arena_regimes.N_TRAIN", 120)
+    monkeypatch.setattr("arena_regimes.N_TEST", 60)
     default = work(job)
     vote = work({**job, "method": "mode"})
     assert default["Dice"] > vote["Dice"] - 0.02
