@@ -62,7 +62,7 @@ def test_guesses_come_from_a_network_that_has_not_seen_the_case():
     data = dataset_from_arrays(labels, images=x)
     config = TrainConfig(method="mean", epochs=30, validation=0.2, batch_size=8, **SETTINGS)
     parts = RaterData(data, settled(config, "classes", 60), with_truth=False)
-    shape = networks.Shape(1, 2, n_channels=30, ndim=0)
+    shape = networks.NetworkShape(1, 2, n_channels=30, ndim=0)
     found = guesses_of(parts, partial(networks.plain, parts.config, shape), 2)
     cases = [*parts.training_cases, *parts.held_out_cases]
     given = np.array([int(case.read_label("rater 1").array) for case in cases])

@@ -9,7 +9,7 @@ from multirater.nn.em import EMNetwork
 from multirater.nn.rater_network import Labelled, batch_loss
 from multirater.training.config import TrainConfig, settled
 from multirater.training.methods import METHODS
-from multirater.training.networks import Shape
+from multirater.training.networks import NetworkShape
 
 N_RATERS, N_CLASSES = 4, 3
 SPACES = {"classes": [()], "masks": [(8, 8), (4, 8, 8)]}
@@ -35,7 +35,7 @@ def network(kind, name, space):
     own = {"channels": (4, 8)} if space else {"backbone_options": {"channels": (4, 4)}}
     config = settled(TrainConfig(method=name, n_features=4, epochs=2, **own), kind, 10)
     image = () if space else (8, 8)
-    shape = Shape(N_RATERS, N_CLASSES, 2, len(space), image, ("mask",) * N_RATERS)
+    shape = NetworkShape(N_RATERS, N_CLASSES, 2, len(space), image, ("mask",) * N_RATERS)
     made = METHODS[kind][name].build(config, shape)
     with torch.no_grad():
         for parameter in made.parameters():

@@ -31,7 +31,7 @@ from multirater.training.options import checked_options
 
 
 @dataclass(frozen=True)
-class Shape:
+class NetworkShape:
     """Sizes that the data give a network.
 
     Attributes:
@@ -51,15 +51,15 @@ class Shape:
     kinds: tuple[RaterKind, ...] = ()
 
 
-Build: TypeAlias = Callable[[TrainConfig, Shape], RaterNetwork]
+Build: TypeAlias = Callable[[TrainConfig, NetworkShape], RaterNetwork]
 
 
-def plain(config: TrainConfig, shape: Shape) -> RaterNetwork:
+def plain(config: TrainConfig, shape: NetworkShape) -> RaterNetwork:
     """Backbone and truth head: labels are taken for the truth."""
     return _confusion_network(config, shape, None)
 
 
-def with_confusion(config: TrainConfig, shape: Shape) -> RaterNetwork:
+def with_confusion(config: TrainConfig, shape: NetworkShape) -> RaterNetwork:
     """With confusion matrices of the form that the settings ask for."""
     sizes = (shape.n_raters, shape.n_classes)
     head: ConfusionHead
@@ -86,12 +86,12 @@ def _require_global(config: TrainConfig) -> None:
         )
 
 
-def with_oracle(config: TrainConfig, shape: Shape) -> RaterNetwork:
+def with_oracle(config: TrainConfig, shape: NetworkShape) -> RaterNetwork:
     """With the true confusion matrices."""
     return _confusion_network(config, shape, OracleConfusion(shape.n_raters, shape.n_classes))
 
 
-def with_given(config: TrainConfig, shape: Shape) -> RaterNetwork:
+def with_given(config: TrainConfig, shape: NetworkShape) -> RaterNetwork:
     """With confusion matrices that something else finds."""
     _require_global(config)
     return _confusion_network(config, shape, GivenConfusion(shape.n_raters, shape.n_classes))
@@ -100,7 +100,7 @@ def with_given(config: TrainConfig, shape: Shape) -> RaterNetwork:
 def of_raters(network: Callable[..., RaterNetwork]) -> Build:
     """Return what builds a network of the usual parts, with something for each rater."""
 
-    def build(config: TrainConfig, shape: Shape) -> RaterNetwork:
+    def build(config: TrainConfig, shape: NetworkShape) -> RaterNetwork:
         return network(
             _backbone(config, shape),
             n_raters=shape.n_raters,
@@ -110,7 +110,7 @@ def of_raters(network: Callable[..., RaterNetwork]) -> Build:
     return build
 
 
-def bootstrap(config: TrainConfig, shape: Shape) -> RaterNetwork:
+def bootstrap(config: TrainConfig, shape: NetworkShape) -> RaterNetwork:
     """For soft bootstrapping."""
     return BootstrapNetwork(
         _backbone(config, shape),
@@ -118,14 +118,14 @@ def bootstrap(config: TrainConfig, shape: Shape) -> RaterNetwork:
     )
 
 
-def separate(config: TrainConfig, shape: Shape) -> RaterNetwork:
+def separate(config: TrainConfig, shape: NetworkShape) -> RaterNetwork:
     """One network per rater."""
     return SeparateNetworks(
         [_confusion_network(config, shape, None) for _ in range(shape.n_raters)]
     )
 
 
-def prob_unet(config: TrainConfig, shape: Shape) -> RaterNetwork:
+def prob_unet(config: TrainConfig, shape: NetworkShape) -> RaterNetwork:
     """The probabilistic U-Net."""
     return ProbabilisticUNet(
         _backbone(config, shape),
@@ -135,7 +135,9 @@ def prob_unet(config: TrainConfig, shape: Shape) -> RaterNetwork:
     )
 
 
-def coarse(config: TrainConfig, shape: Shape, *, with_confusion: bool = True) -> RaterNetwork:
+def coarse(
+    config: TrainConfig, shape: NetworkShape, *, with_confusion: bool = True
+) -> RaterNetwork:
     """For coarse drawings, with or without confusion matrices."""
     return CoarseNetwork(
         _backbone(config, shape),
@@ -145,7 +147,7 @@ def coarse(config: TrainConfig, shape: Shape, *, with_confusion: bool = True) ->
     )
 
 
-def label_sampling(config: TrainConfig, shape: Shape) -> RaterNetwork:
+def label_sampling(config: TrainConfig, shape: NetworkShape) -> RaterNetwork:
     """Plain, trained on one rater's label at a time."""
     return LabelSamplingNetwork(
         _backbone(config, shape),
@@ -154,7 +156,7 @@ def label_sampling(config: TrainConfig, shape: Shape) -> RaterNetwork:
     )
 
 
-def prism(config: TrainConfig, shape: Shape) -> RaterNetwork:
+def prism(config: TrainConfig, shape: NetworkShape) -> RaterNetwork:
     """MrPrism, which has an encoder of its own."""
     if config.backbone != "unet":
         raise InputError(
@@ -173,7 +175,7 @@ def prism(config: TrainConfig, shape: Shape) -> RaterNetwork:
     )
 
 
-def _backbone(config: TrainConfig, shape: Shape) -> nn.Module:
+def _backbone(config: TrainConfig, shape: NetworkShape) -> nn.Module:
     if shape.ndim == 0:
         return build_classifier_backbone(
             config.backbone,
@@ -197,7 +199,7 @@ def _backbone(config: TrainConfig, shape: Shape) -> nn.Module:
 
 
 def _confusion_network(
-    config: TrainConfig, shape: Shape, confusion: ConfusionHead | None
+    config: TrainConfig, shape: NetworkShape, confusion: ConfusionHead | None
 ) -> ConfusionNetwork:
     return ConfusionNetwork(
         _backbone(config, shape),
@@ -206,7 +208,7 @@ def _confusion_network(
     )
 
 
-def _sizes(config: TrainConfig, shape: Shape) -> dict[str, int]:
+def _sizes(config: TrainConfig, shape: NetworkShape) -> dict[str, int]:
     """Return the sizes that networks with a backbone of ours have in common."""
     return {
         "n_features": config.n_features,

@@ -32,7 +32,7 @@ from multirater.training.checkpoints import read_checkpoint
 from multirater.training.config import Normalisation, TrainConfig
 from multirater.training.drawn_targets import kind_of
 from multirater.training.methods import training_method
-from multirater.training.networks import Shape, plain
+from multirater.training.networks import NetworkShape, plain
 from multirater.training.own_backbone import trusting_code, with_backbone
 from multirater.types import Classes, LabelClass
 from multirater.words import listed
@@ -211,6 +211,8 @@ def plain_network(config: TrainConfig, data: RunData) -> RaterNetwork:
     return plain(config, _shape(data))
 
 
-def _shape(data: RunData) -> Shape:
+def _shape(data: RunData) -> NetworkShape:
     kinds = tuple(map(kind_of, data.raters))
-    return Shape(len(data.raters), len(data.classes), data.n_channels, data.ndim, data.space, kinds)
+    return NetworkShape(
+        len(data.raters), len(data.classes), data.n_channels, data.ndim, data.space, kinds
+    )

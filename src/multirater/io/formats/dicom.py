@@ -22,7 +22,7 @@ from multirater.io.formats.dicom_series import (
     is_segmentation,
     make_stack,
 )
-from multirater.io.formats.grid import Shape, fit_image, fit_ndim
+from multirater.io.formats.grid import GridShape, fit_image, fit_ndim
 from multirater.io.formats.guard import reading
 from multirater.types import Image
 
@@ -42,7 +42,7 @@ def read(path: Path, ndim: int | None, *, as_labels: bool = False) -> Image:
         return fit_image(np.moveaxis(frames, -1, 0), stack.geometry, _ndim(stack, path, ndim))
 
 
-def shape(path: Path, ndim: int | None) -> Shape:
+def shape(path: Path, ndim: int | None) -> GridShape:
     """Return size and geometry from the headers alone; of DICOM-SEG, from the frames."""
     headers = find_headers(path)
     segmentation = _find_segmentation(path, headers, as_labels=False)

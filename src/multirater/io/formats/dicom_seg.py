@@ -31,7 +31,7 @@ from multirater.io.formats.dicom_series import (
     read_header,
 )
 from multirater.io.formats.grid import (
-    Shape,
+    GridShape,
     fit_image,
     fit_ndim,
     geometry_from_steps,
@@ -67,7 +67,7 @@ def is_dicom_seg(path: str | Path) -> bool:
     return is_segmentation(read_header(Path(path)))
 
 
-def read_dicom_seg(path: str | Path, *, like: Shape | None = None) -> Image:
+def read_dicom_seg(path: str | Path, *, like: GridShape | None = None) -> Image:
     """Read a segmentation as one channel of segment numbers, (1, z, y, x), 0 where there is none.
 
     Args:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from multirater.errors import Fault, InputError
 from multirater.types import Geometry, Image
 
-Shape = tuple[tuple[int, ...], Geometry]
+GridShape = tuple[tuple[int, ...], Geometry]
 """The size of a grid, (*space), and where it lies."""
 
 WHOLE_VOXEL = 0.05
@@ -107,7 +107,7 @@ def size_text(space: Sequence[int]) -> str:
     return " x ".join(map(str, space))
 
 
-def fit_ndim(space: Sequence[int], geometry: Geometry, ndim: int | None) -> Shape:
+def fit_ndim(space: Sequence[int], geometry: Geometry, ndim: int | None) -> GridShape:
     """Give a grid `ndim` axes by adding a slice axis, or dropping an axis of size one.
 
     A dropped slice keeps its place in the world where it lies in the x-y plane; otherwise only its

@@ -15,7 +15,7 @@ import numpy as np
 
 from multirater.errors import Fault, InputError
 from multirater.io.atomic import replacing
-from multirater.io.formats.grid import Shape, is_default, size_text
+from multirater.io.formats.grid import GridShape, is_default, size_text
 from multirater.io.formats.guard import cannot_hold, missing, writing
 from multirater.io.formats.suffixes import (
     FAMILIES,
@@ -44,7 +44,7 @@ class _Family(Protocol):
 
     def read(self, path: Path, ndim: int | None, *, as_labels: bool = False) -> Image: ...
 
-    def shape(self, path: Path, ndim: int | None) -> Shape: ...
+    def shape(self, path: Path, ndim: int | None) -> GridShape: ...
 
     def write(self, image: Image, path: Path) -> None: ...
 
@@ -119,7 +119,7 @@ def write_image(image: Image, path: str | Path, *, overwrite: bool = False) -> N
         _family(target).write(Image(native, image.geometry), temporary)
 
 
-def image_shape(path: str | Path | Sequence[str | Path], ndim: int | None = None) -> Shape:
+def image_shape(path: str | Path | Sequence[str | Path], ndim: int | None = None) -> GridShape:
     """Return size (*space) and geometry, reading only the header where the format allows.
 
     Example:
@@ -252,7 +252,7 @@ def _require_image(image: Image, target: Path) -> None:
         )
 
 
-def _require_same_grid(path: Path, shape: Shape, first_path: Path, first: Shape) -> None:
+def _require_same_grid(path: Path, shape: GridShape, first_path: Path, first: GridShape) -> None:
     if shape[0] != first[0]:
         found, expected = f"has size {size_text(shape[0])}", size_text(first[0])
     elif not shape[1].is_close(first[1]):

@@ -17,7 +17,13 @@ import SimpleITK as sitk  # noqa: N813
 from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
-from multirater.io.formats.grid import Shape, fit_image, fit_ndim, geometry_from_steps, size_text
+from multirater.io.formats.grid import (
+    GridShape,
+    fit_image,
+    fit_ndim,
+    geometry_from_steps,
+    size_text,
+)
 from multirater.io.formats.guard import cannot_hold, reading
 from multirater.io.formats.itk_headers import require_honest
 from multirater.io.formats.suffixes import suffix_of
@@ -50,7 +56,7 @@ def read(path: Path, ndim: int | None, *, as_labels: bool = False) -> Image:
         return fit_image(values.reshape(-1, *space), geometry, ndim)
 
 
-def shape(path: Path, ndim: int | None) -> Shape:
+def shape(path: Path, ndim: int | None) -> GridShape:
     """Return size and geometry from the header alone."""
     with reading(path, _kind(path)), quiet():
         header = sitk.ImageFileReader()
@@ -94,7 +100,7 @@ def _reader(path: Path) -> str:
     return "NrrdImageIO" if _kind(path) == "NRRD" else "MetaImageIO"
 
 
-def _grid(file: Any) -> Shape:
+def _grid(file: Any) -> GridShape:
     """Return the grid of a SimpleITK image or of the header of one; a fourth axis is no space."""
     size, n_axes = file.GetSize(), file.GetDimension()
     if n_axes not in (2, 3, 4) or 0 in size:

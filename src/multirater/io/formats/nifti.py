@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from multirater.errors import Fault, InputError
 from multirater.io.formats.claims import require_room, unpacked_gzip
 from multirater.io.formats.grid import (
-    Shape,
+    GridShape,
     fit_image,
     fit_ndim,
     geometry_from_steps,
@@ -53,7 +53,7 @@ def read(path: Path, ndim: int | None, *, as_labels: bool = False) -> Image:
         return fit_image(array, _geometry(file, len(space), path), ndim)
 
 
-def shape(path: Path, ndim: int | None) -> Shape:
+def shape(path: Path, ndim: int | None) -> GridShape:
     """Return size and geometry from the header alone."""
     with reading(path, "NIfTI"):
         file = _load(path)

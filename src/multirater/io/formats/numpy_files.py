@@ -21,7 +21,13 @@ from numpy.typing import NDArray
 from multirater.errors import Fault, InputError
 from multirater.io.formats.axes import channel_axis, channels_first
 from multirater.io.formats.claims import require_room
-from multirater.io.formats.grid import Shape, fit_image, fit_ndim, geometry_from_json, is_default
+from multirater.io.formats.grid import (
+    GridShape,
+    fit_image,
+    fit_ndim,
+    geometry_from_json,
+    is_default,
+)
 from multirater.io.formats.guard import cannot_hold, reading
 from multirater.io.formats.suffixes import suffix_of
 from multirater.types import Geometry, Image
@@ -38,7 +44,7 @@ def read(path: Path, ndim: int | None, *, as_labels: bool = False) -> Image:
         return _without_axes(array, ndim, as_labels=as_labels)
 
 
-def shape(path: Path, ndim: int | None) -> Shape:
+def shape(path: Path, ndim: int | None) -> GridShape:
     """Return size and geometry from the header alone."""
     if suffix_of(path) == ".npz":
         return _npz_shape(path, ndim)
@@ -76,7 +82,7 @@ def _without_axes(array: NDArray[Any], ndim: int | None, *, as_labels: bool) -> 
     return fit_image(pixels, Geometry.default(pixels.ndim - 1), ndim)
 
 
-def _shape_without_axes(whole: tuple[int, ...], ndim: int | None) -> Shape:
+def _shape_without_axes(whole: tuple[int, ...], ndim: int | None) -> GridShape:
     if len(whole) == 1 and ndim is None:
         return (), Geometry.default(0)
     axis = channel_axis(whole, ndim)
@@ -121,7 +127,7 @@ def _read_array(stream: IO[bytes], n_stored: int) -> NDArray[Any]:
     return npy.read_array(stream, allow_pickle=False)
 
 
-def _npz_shape(path: Path, ndim: int | None) -> Shape:
+def _npz_shape(path: Path, ndim: int | None) -> GridShape:
     with reading(path, "NPZ"), np.load(path, allow_pickle=False) as archive:
         ours = set(archive.files) == _OURS
         key = "array" if ours else _only_key(archive.files)

@@ -25,7 +25,7 @@ from PIL.PngImagePlugin import PngInfo
 from multirater.errors import Fault, InputError
 from multirater.io.formats.claims import require_png_checksums, require_room
 from multirater.io.formats.grid import (
-    Shape,
+    GridShape,
     fit_image,
     fit_ndim,
     geometry_from_json,
@@ -67,7 +67,7 @@ def read(path: Path, ndim: int | None, *, as_labels: bool = False) -> Image:
         return fit_image(channels, geometry, ndim)
 
 
-def shape(path: Path, ndim: int | None) -> Shape:
+def shape(path: Path, ndim: int | None) -> GridShape:
     """Return size and geometry from the header alone."""
     with reading(path, _WHAT), _opened(path) as picture:
         _require_still(picture)

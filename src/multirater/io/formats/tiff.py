@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from multirater.errors import Fault, InputError
 from multirater.io.formats.claims import require_room
 from multirater.io.formats.grid import (
-    Shape,
+    GridShape,
     fit_image,
     fit_ndim,
     geometry_from_json,
@@ -56,7 +56,7 @@ def read(path: Path, ndim: int | None, *, as_labels: bool = False) -> Image:
         return fit_image(array, geometry or _foreign_geometry(file, roles), ndim)
 
 
-def shape(path: Path, ndim: int | None) -> Shape:
+def shape(path: Path, ndim: int | None) -> GridShape:
     """Return size and geometry from the headers alone."""
     with reading(path, "TIFF"), _open(path) as file:
         series, geometry = _only_series(file), _own_geometry(file)

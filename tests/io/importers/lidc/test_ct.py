@@ -5,7 +5,7 @@ from multirater.errors import InputError
 from multirater.io.importers.lidc.ct import crop_ct, index_series
 from multirater.io.importers.lidc.masks import fill_mask
 from multirater.io.importers.lidc.nodules import Nodule
-from multirater.io.importers.lidc.scan import Contour, Drawing
+from multirater.io.importers.lidc.scan import Contour, NoduleDrawing
 
 SHAPE = (12, 40, 50)
 Z0, GAP = 10.0, 2.0  # of the series that `dicom_series` writes; pixels are 0.5 x 0.75 mm
@@ -28,7 +28,7 @@ def series(tmp_path, dicom_series, volume):
 
 
 def nodule(contours):
-    drawn = Drawing(tuple(Contour(z, inside, np.array(xy)) for z, inside, xy in contours))
+    drawn = NoduleDrawing(tuple(Contour(z, inside, np.array(xy)) for z, inside, xy in contours))
     return Nodule("P-nodule-1", "1.2.3.4", {"reader 1": (drawn,)}, np.array([Z0]), None)
 
 

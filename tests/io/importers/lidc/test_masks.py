@@ -9,14 +9,14 @@ from multirater.errors import InputError
 from multirater.io.formats.grid import steps_of
 from multirater.io.importers.lidc.masks import crop_of, extent_of, fill_mask, fill_outline
 from multirater.io.importers.lidc.nodules import Nodule
-from multirater.io.importers.lidc.scan import Contour, Drawing
+from multirater.io.importers.lidc.scan import Contour, NoduleDrawing
 
 HEIGHTS = np.arange(-10.0, 11.0, 2.5)
 
 
 def drawing(contours):
     made = [Contour(z, inside, np.array(points)) for z, inside, points in contours]
-    return Drawing(tuple(made))
+    return NoduleDrawing(tuple(made))
 
 
 def nodule(*drawings, pixel=0.5):

@@ -8,7 +8,7 @@ from scipy.spatial.distance import cdist, squareform
 from multirater.io.importers.lidc.database import find_installed_database, read_database
 from multirater.io.importers.lidc.masks import crop_of, fill_mask
 from multirater.io.importers.lidc.nodules import find_nodules
-from multirater.io.importers.lidc.scan import Contour, Drawing, Scan
+from multirater.io.importers.lidc.scan import Contour, NoduleDrawing, Scan
 from multirater.metrics import dice_score
 
 HEIGHTS = np.arange(0.0, 200.0, 2.0)
@@ -17,7 +17,7 @@ HEIGHTS = np.arange(0.0, 200.0, 2.0)
 def at(x, y, k, session=None):
     """A drawing of a few points around a voxel."""
     points = np.array([(x, y), (x + 1, y), (x + 1, y + 1)], dtype=np.int64)
-    return Drawing((Contour(HEIGHTS[k], True, points),), session)
+    return NoduleDrawing((Contour(HEIGHTS[k], True, points),), session)
 
 
 def scan_of(drawings, tolerance=2.0):

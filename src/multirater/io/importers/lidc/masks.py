@@ -12,7 +12,7 @@ from skimage.draw import polygon
 
 from multirater.errors import Fault, InputError
 from multirater.io.importers.lidc.nodules import Nodule
-from multirater.io.importers.lidc.scan import Contour, Drawing, slice_of, slice_spacing
+from multirater.io.importers.lidc.scan import Contour, NoduleDrawing, slice_of, slice_spacing
 from multirater.types import Geometry
 
 
@@ -77,7 +77,7 @@ def crop_of(nodule: Nodule, margin_mm: float) -> Crop:
     return Crop(slices, corner, size, geometry)
 
 
-def fill_mask(drawings: Iterable[Drawing], crop: Crop) -> NDArray[np.int16]:
+def fill_mask(drawings: Iterable[NoduleDrawing], crop: Crop) -> NDArray[np.int16]:
     """Return what a reader drew as (z, y, x): 1 inside, 0 outside and on the outlines."""
     mask = np.zeros((len(crop.heights), *crop.size), dtype=bool)
     for drawing in drawings:
@@ -85,7 +85,7 @@ def fill_mask(drawings: Iterable[Drawing], crop: Crop) -> NDArray[np.int16]:
     return mask.astype(np.int16)
 
 
-def _fill_drawing(drawing: Drawing, crop: Crop) -> NDArray[np.bool_]:
+def _fill_drawing(drawing: NoduleDrawing, crop: Crop) -> NDArray[np.bool_]:
     mask = np.zeros((len(crop.heights), *crop.size), dtype=bool)
     for contour in sorted(drawing.contours, key=lambda each: not each.includes):
         at = _slice_in(crop, contour)

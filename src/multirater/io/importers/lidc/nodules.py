@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import KDTree
 
-from multirater.io.importers.lidc.scan import Drawing, Scan, slice_of
+from multirater.io.importers.lidc.scan import NoduleDrawing, Scan, slice_of
 
 MOST_READERS = 4
 """How many radiologists read each scan."""
@@ -39,7 +39,7 @@ class Nodule:
 
     case: str
     series: str
-    drawings: dict[str, tuple[Drawing, ...]]
+    drawings: dict[str, tuple[NoduleDrawing, ...]]
     heights: NDArray[np.float64]
     pixel_spacing: float | None
 
@@ -67,7 +67,7 @@ def find_nodules(scan: Scan) -> list[Nodule]:
     ]
 
 
-def _voxels(drawing: Drawing, heights: NDArray[np.float64]) -> NDArray[np.int64]:
+def _voxels(drawing: NoduleDrawing, heights: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return the outline as voxel indices (n_points, 3): x, y and slice."""
     parts = [
         np.insert(contour.points, 2, slice_of(contour.z, heights), axis=1)
@@ -97,9 +97,9 @@ def _groups(distances: NDArray[np.float64], tolerance: float) -> NDArray[np.int3
             return np.asarray(group)
 
 
-def _by_reader(drawings: Iterable[Drawing]) -> dict[str, tuple[Drawing, ...]]:
+def _by_reader(drawings: Iterable[NoduleDrawing]) -> dict[str, tuple[NoduleDrawing, ...]]:
     """Give each drawing to its reader: the session, or else its place among the drawings."""
-    readers: dict[int, tuple[Drawing, ...]] = {}
+    readers: dict[int, tuple[NoduleDrawing, ...]] = {}
     for place, drawing in enumerate(drawings, start=1):
         number = place if drawing.session is None else drawing.session
         readers[number] = (*readers.get(number, ()), drawing)

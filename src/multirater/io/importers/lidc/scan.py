@@ -30,7 +30,7 @@ class Contour:
 
 
 @dataclass(frozen=True, eq=False)
-class Drawing:
+class NoduleDrawing:
     """What one reader drew around one nodule; `session` is the reader's number, where it is known.
 
     The reader of a drawing is known in the XML files, and is not in the database.
@@ -55,7 +55,7 @@ class Scan:
 
     name: str
     series: str
-    drawings: tuple[Drawing, ...]
+    drawings: tuple[NoduleDrawing, ...]
     heights: NDArray[np.float64]
     tolerance: float
     pixel_spacing: float | None
@@ -82,7 +82,7 @@ def slice_spacing(heights: NDArray[np.float64]) -> float:
     return round(float(np.median(np.diff(heights))), 6) if len(heights) > 1 else 1.0
 
 
-def heights_of(drawings: Iterable[Drawing]) -> NDArray[np.float64]:
+def heights_of(drawings: Iterable[NoduleDrawing]) -> NDArray[np.float64]:
     """Return the heights of the slices as far as outlines tell.
 
     Readers outline a nodule on neighbouring slices, so the usual step within a drawing is the
@@ -90,7 +90,7 @@ def heights_of(drawings: Iterable[Drawing]) -> NDArray[np.float64]:
 
     Example:
         >>> point = np.zeros((1, 2), dtype=np.int64)
-        >>> drawn = Drawing(tuple(Contour(z, True, point) for z in (5.0, 2.5, 10.0, 0.0)))
+        >>> drawn = NoduleDrawing(tuple(Contour(z, True, point) for z in (5.0, 2.5, 10.0, 0.0)))
         >>> heights_of([drawn]).tolist()
         [0.0, 2.5, 5.0, 7.5, 10.0]
     """

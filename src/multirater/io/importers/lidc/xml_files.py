@@ -17,7 +17,13 @@ import numpy as np
 
 from multirater.errors import Fault, InputError
 from multirater.io.formats.guard import reading
-from multirater.io.importers.lidc.scan import Contour, Drawing, Scan, heights_of, slice_spacing
+from multirater.io.importers.lidc.scan import (
+    Contour,
+    NoduleDrawing,
+    Scan,
+    heights_of,
+    slice_spacing,
+)
 
 _ROOT = "lidcreadmessage"
 """Root of files on CT scans, in lower case; those on chest films have another."""
@@ -95,11 +101,11 @@ def _scan(root: Element, name: str, file: Path) -> list[Scan]:
         return [Scan(name, series, drawings, heights, slice_spacing(heights), None)]
 
 
-def _drawing(nodule: Element, session: int) -> Drawing | None:
+def _drawing(nodule: Element, session: int) -> NoduleDrawing | None:
     contours = tuple(_contour(roi) for roi in _children(nodule, "roi"))
     if all(len(contour.points) < 2 for contour in contours):
         return None
-    return Drawing(contours, session)
+    return NoduleDrawing(contours, session)
 
 
 def _contour(roi: Element) -> Contour:
