@@ -21,6 +21,7 @@ from multirater.cli import (
     training,
 )
 from multirater.cli.verb import verb
+from multirater.tools import IMPORTS
 
 app = typer.Typer(
     name="multirater",
@@ -47,32 +48,12 @@ def _options(
     """Learn from labels that disagree."""
 
 
-app.command("info")(verb(data.info))
-app.command("agreement")(verb(data.agreement))
-app.command("simulate")(verb(data.simulate))
-app.command("convert")(verb(data.convert))
-app.command("export")(verb(exchanging.export))
-app.command("fuse")(verb(fusing.fuse))
-app.command("plan")(verb(planning.plan))
-app.command("train")(verb(training.train))
-app.command("predict")(verb(training.predict))
-app.command("evaluate")(verb(evaluating.evaluate))
-app.command("report")(verb(reporting.report))
-app.command("view")(verb(reporting.view))
-app.command("demo")(verb(data.demo))
-for name in (
-    "mnist",
-    "ms_lesion",
-    "brats",
-    "lidc_crops",
-    "cityscapes",
-    "les_av",
-    "qubiq",
-    "refuge",
-    "riga",
-):
-    importing.app.command(name.replace("_", "-"))(verb(getattr(recipes, name)))
-for tool in exchanging.IMPORTS:
+for module in (data, exchanging, fusing, planning, training, evaluating, reporting):
+    for handler in module.VERBS:
+        app.command(handler.__name__)(verb(handler))
+for recipe in recipes.RECIPES:
+    importing.app.command(recipe.__name__.replace("_", "-"))(verb(recipe))
+for tool in IMPORTS:
     importing.app.command(tool)(verb(exchanging.import_command(tool)))
 app.add_typer(importing.app, name="import")
 

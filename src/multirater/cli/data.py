@@ -220,3 +220,6 @@ def opened(
             Fault(f"no case in split {split!r}", expected=", ".join(known) or "a column `split`")
         )
     return dataset.split(split)
+
+
+VERBS = (info, agreement, simulate, convert, demo)

@@ -197,3 +197,6 @@ def _require_writable(path: Path, overwrite: bool) -> None:
         raise InputError(
             Fault("already exists", fix="choose another file, or --overwrite", file=str(path))
         )
+
+
+VERBS = (evaluate,)

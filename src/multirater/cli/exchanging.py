@@ -9,39 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from multirater.cli.options import Data, Exclude, Overwrite, Raters
-
-IMPORTS = {
-    "coco": "COCO JSON: one file per rater, named after them, or a field `annotator`.",
-    "label-studio": "Label Studio exports in the format JSON, with several annotators.",
-    "cvat": "CVAT exports for images or video 1.1, one per rater, named after them.",
-    "nnunet": "nnU-Net raw data sets: labelsTr_RATER folders, or one data set per rater.",
-    "slicer": "3D Slicer segmentations, RATER/IMAGE.seg.nrrd.",
-    "itk-snap": "ITK-SNAP label volumes, RATER/IMAGE.nii.gz, and its label descriptions.",
-    "monailabel": "MONAI Label datastores; versions of labels are raters.",
-    "qupath": "QuPath annotations, RATER/IMAGE.geojson.",
-    "labelme": "labelme files, RATER/IMAGE.json.",
-    "via": "VGG Image Annotator JSON, one file per rater.",
-    "supervisely": "Supervisely projects, one folder per rater.",
-    "mturk": "Amazon Mechanical Turk batch results (CSV).",
-    "toloka": "Toloka assignments (TSV).",
-    "prodigy": "Prodigy annotations (JSONL of db-out).",
-    "doccano": "doccano annotations (JSONL), one file per annotator.",
-}
-"""Tools whose exports become data sets, and what to give."""
-
-EXPORTS = (
-    "coco",
-    "label-studio",
-    "cvat",
-    "nnunet",
-    "slicer",
-    "itk-snap",
-    "monailabel",
-    "qupath",
-    "jsonl",
-    "csv",
-)
-"""Tools that read what is written here."""
+from multirater.tools import EXPORTS, IMPORTS
 
 Sources = Annotated[list[Path], typer.Argument(help="What the tool exported.", show_default=False)]
 Images = Annotated[
@@ -114,3 +82,6 @@ def export(
 
     dataset = opened(data, raters=raters, exclude=exclude)
     print(export_dataset(dataset, to, output, overwrite=overwrite))
+
+
+VERBS = (export,)

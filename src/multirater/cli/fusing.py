@@ -142,3 +142,6 @@ def _prior(text: str) -> str | float:
         return float(text)
     except ValueError:
         return text
+
+
+VERBS = (fuse,)

@@ -47,3 +47,6 @@ def plan(
     if output is not None:
         write_plan(made, output)
     print(plan_json(made) if json else made.as_text())
+
+
+VERBS = (plan,)

@@ -161,3 +161,6 @@ def riga(
     from multirater.io.importers.recipes import import_riga
 
     print(import_riga(source, output, overwrite=overwrite))
+
+
+RECIPES = (mnist, ms_lesion, brats, lidc_crops, cityscapes, les_av, qubiq, refuge, riga)

@@ -76,3 +76,6 @@ def _cases(text: str) -> int | Literal["all"]:
     if not text.isdecimal() or int(text) < 1:
         raise InputError(Fault(f"--cases {text}", expected="a number above 0, or all"))
     return int(text)
+
+
+VERBS = (report, view)

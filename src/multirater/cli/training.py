@@ -197,3 +197,6 @@ def _images(path: Path, split: str) -> Dataset:
         raise InputError(Fault("holds no image", file=str(path)))
     rows = [{"case": file.name[: -len(suffix_of(file))], "image": file.name} for file in images]
     return multirater.read_dataset(pd.DataFrame(rows), root=images[0].parent)
+
+
+VERBS = (train, predict)

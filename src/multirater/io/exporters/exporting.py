@@ -7,9 +7,9 @@ from pathlib import Path
 from multirater.errors import Fault, InputError
 from multirater.io.atomic import replacing
 from multirater.io.exporters.outcome import Outcome
-from multirater.io.exporters.tools import tool_named
 from multirater.io.new_folder import new_folder
 from multirater.progress import say
+from multirater.tools import EXPORTS, exporter
 from multirater.types import Dataset
 
 
@@ -35,19 +35,19 @@ def export_dataset(
         ...                "fused.json")  # doctest: +SKIP
         PosixPath('fused.json')
     """
-    chosen = tool_named(tool)
+    module = exporter(tool)
     outcome = Outcome.of(dataset)
     place = Path(target)
-    if chosen.is_folder:
+    if EXPORTS[tool] == "folder":
         if overwrite and place.exists():
             raise InputError(
                 Fault("folders are not replaced", fix="choose another folder", file=str(place))
             )
         with new_folder(place) as temporary:
-            chosen.write_export(outcome, temporary)
+            module.write_export(outcome, temporary)
     else:
         with replacing(place, overwrite=overwrite) as temporary:
-            chosen.write_export(outcome, temporary)
+            module.write_export(outcome, temporary)
     for note in outcome.notes:
         say(f"note: {note}")
     return place

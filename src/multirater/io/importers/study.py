@@ -19,10 +19,10 @@ from multirater.io.drawings.export_images import require_size
 from multirater.io.formats.images import image_shape, read_image
 from multirater.io.formats.labels import Grid
 from multirater.io.importers.image_folder import ImageFolder, require_upright, stem_of
-from multirater.io.importers.tools import tool_named
 from multirater.io.importers.work import Export, Task, Work
 from multirater.io.write import write_dataset
 from multirater.progress import say
+from multirater.tools import IMPORTS, importer
 from multirater.types import Case, Dataset, Geometry, LabelMap, Source
 from multirater.words import counted, listed
 
@@ -67,11 +67,11 @@ def import_study(
         ...              images="photos")  # doctest: +SKIP
         PosixPath('study/manifest.csv')
     """
-    chosen = tool_named(tool)
+    module = importer(tool)
     files = [_present(Path(source)) for source in sources]
     if not files:
-        raise InputError(Fault("no export was given", expected=chosen.sources))
-    export = chosen.read_export(files, classes)
+        raise InputError(Fault("no export was given", expected=IMPORTS[tool]))
+    export: Export = module.read_export(files, classes)
     if images is None and export.kind == "masks" and not all(t.files for t in export.tasks):
         raise InputError(
             Fault(f"this {tool} export does not hold the images", fix="name their folder: --images")
