@@ -9,7 +9,7 @@ steps.
 
 from __future__ import annotations
 
-import sys
+import argparse
 import time
 import warnings
 from pathlib import Path
@@ -36,8 +36,10 @@ def balls() -> np.ndarray:
 
 def main() -> None:
     """Fuse the volume and print what it took."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("method", choices=("staple", "spatial-staple"))
+    method = parser.parse_args().method
     warnings.simplefilter("ignore")
-    method = sys.argv[1]
     run = fuse.staple if method == "staple" else lambda a: fuse.spatial_staple(a, max_iter=2)
     labels = balls()
     run_compiled(lambda: run(labels[:, :16, :16, :16]))

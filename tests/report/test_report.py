@@ -1,10 +1,11 @@
 import json
 from collections import Counter
+from dataclasses import replace
 from importlib import import_module
 
 import pytest
 
-from multirater import read_dataset
+from multirater import read_dataset, write_dataset
 from multirater.errors import InputError
 from multirater.fusion.fused_dataset import fuse_dataset
 from multirater.report import write_report
@@ -44,6 +45,15 @@ def test_methods_are_compared(kinds, tmp_path):
     ]
     assert "majority-vote" in table
     assert "staple" in table
+    assert "Dice by how far raters agree" not in text  # they agree alike on all cases
+
+
+def test_methods_are_compared_by_how_far_raters_agree(kinds, tmp_path):
+    data = read_dataset(kinds["truth"])
+    settled = [replace(c, labels=dict.fromkeys(c.labels, c.truth)) for c in data.cases[::2]]
+    write_dataset(replace(data, cases=(*settled, *data.cases[1::2])), tmp_path / "study")
+    fuse_dataset(read_dataset(tmp_path / "study"), tmp_path / "vote", method="majority-vote")
+    text = write_report([tmp_path / "study", tmp_path / "vote"], tmp_path / "r.html").read_text()
     assert "Dice by how far raters agree" in text
 
 

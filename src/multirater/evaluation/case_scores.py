@@ -254,9 +254,13 @@ def squared_cm_error(
 
 def _squared_cm_error_of_counts(counts: NDArray[Any], cm: NDArray[Any]) -> tuple[float, int]:
     """Do the same with one matrix for all pixels, from how many were seen as what."""
-    n_classes = len(cm)
-    squares = ((np.eye(n_classes)[None] - cm[:, None]) ** 2).sum(-1)  # (true, observed)
-    return float((counts * squares).sum()), int(counts.sum()) * n_classes
+    n_classes, total = len(cm), 0.0
+    for true, observed in np.argwhere(counts):
+        known = np.full((n_classes, n_classes), np.nan)
+        known[true] = np.arange(n_classes) == observed
+        error = confusion_rms_error(known, cm)
+        total += float(counts[true, observed]) * n_classes * error**2
+    return total, int(counts.sum()) * n_classes
 
 
 def _against_raters(found: CaseScores, seen: _Seen, job: ScoreJob) -> None:

@@ -119,8 +119,8 @@ def _begin(
         say_findings(found)
         target.mkdir(parents=True, exist_ok=True)
         write_origin(target, dataset.folder)
-    prepared = _prepared(found, target, config)
     try:
+        prepared = _prepared(found, target, config)
         config = _rehearsed(found, prepared, config, asked, started)
         if is_first:
             write_config(keep_backbone(config, target), target)
