@@ -130,7 +130,7 @@ class SecondOpinion:
         if network >= filters - _MARGIN:
             return Finding("good", f"{text}.", "second-opinion", numbers, raters=tuple(best))
         text += (
-            ": it follows others, or has not learned its images yet. Train for longer, with more "
-            "cases, or by `auto`; look at some cases."
+            ": it follows others, or has not learned its images yet. Train for longer or with more "
+            "cases, by `auto` if it was not; look at some cases."
         )
         return Finding("problem", text, "second-opinion", numbers, raters=tuple(best))
