@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from multirater.errors import InputError
-from multirater.io.formats.label_values import decode_labels, distinct, encode_labels
+from multirater.io.formats.encoded_labels import encode_labels
+from multirater.io.formats.label_values import decode_labels, distinct
 from multirater.types import MISSING, Classes, LabelClass
 
 INTEGERS = ["u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "<f4", "<f8", ">i2", "f2"]

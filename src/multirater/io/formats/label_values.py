@@ -1,4 +1,4 @@
-"""From the values in a label file to class indices, and back.
+"""From the values in a label file to class indices; `encoded_labels` goes back.
 
 Labels come as class indices, as 0 and 255, as one channel per class, or in colours. Which rule was
 used is stated; values that fit none are refused, never guessed at.
@@ -149,7 +149,7 @@ def _decode_values(
     full = max(present, default=0)
     if unlabelled := sorted((blank.keys() & present) - {MISSING}):
         to_index |= dict.fromkeys(unlabelled, MISSING)
-        rule = f"{INDICES}, {_listed(unlabelled)} is unlabelled"
+        rule = f"{INDICES}, {first_few(unlabelled)} is unlabelled"
     elif (
         full in _FULL_SCALE
         and present <= {MISSING, 0, full}
@@ -191,16 +191,16 @@ def _require_known(values: NDArray[Any], to_index: dict[int, int], classes: Clas
         full = max(to_index)
         expected += f"; 0 and {full} alone would be a mask of two classes"
         fix = (
-            f"mend the pixels of value {_listed(strays)}, or declare all values in classes.csv, or "
-            f"{OFFER}"
+            f"mend the pixels of value {first_few(strays)}, or declare all values in "
+            f"classes.csv, or {OFFER}"
         )
     else:
         fix = f"mend the label, or declare the class (or its value) in classes.csv, or {OFFER}"
     place = place_of(np.isin(values, strays or unknown))
     raise InputError(
         Fault(
-            f"unknown class index {_listed(unknown)} among the values "
-            f"{_listed(sorted(to_index))}: {place}",
+            f"unknown class index {first_few(unknown)} among the values "
+            f"{first_few(sorted(to_index))}: {place}",
             expected=expected,
             fix=fix,
         )
@@ -221,7 +221,7 @@ def _declared_index(values: NDArray[Any], present: set[int], classes: Classes) -
     if unknown:
         raise InputError(
             Fault(
-                f"label value {_listed(unknown)} is not declared: "
+                f"label value {first_few(unknown)} is not declared: "
                 f"{place_of(np.isin(values, unknown))}",
                 expected=f"one of {', '.join(map(str, sorted(declared)))}, from classes.csv",
                 fix=f"mend the label, or declare the value in classes.csv, or {OFFER}",
@@ -361,58 +361,6 @@ def _map_values(values: NDArray[Any], to_index: dict[int, int]) -> NDArray[np.in
     return np.asarray(targets[np.searchsorted(sources, values)])
 
 
-def _listed(values: list[int]) -> str:
+def first_few(values: list[int]) -> str:
+    """Return values as text, no more than five of them."""
     return ", ".join(map(str, values[:5])) + (", ..." if len(values) > 5 else "")
-
-
-def encode_labels(
-    array: NDArray[np.int16], classes: Classes | None, *, signed: bool
-) -> NDArray[Any]:
-    """Turn class indices into the values that stand for them in a file, in the smallest type.
-
-    Args:
-        array: class indices (*space), -1 where not labelled.
-        classes: says the values; indices as they are when not given.
-        signed: whether the file can hold negative values.
-
-    Raises:
-        InputError: an index is no class, or unlabelled pixels have no value to stand for them.
-    """
-    present = [int(index) for index in distinct(array)]
-    highest = np.iinfo(np.int16).max if classes is None else len(classes) - 1
-    unknown = [index for index in present if not MISSING <= index <= highest]
-    if unknown:
-        raise InputError(
-            Fault(
-                f"unknown class index {_listed(unknown)}",
-                expected=f"class indices 0 to {highest}, or -1 where not labelled",
-                fix="mend the label, or name all classes",
-            )
-        )
-    to_value = {index: _value_of(index, classes) for index in present}
-    low, high = min(to_value.values(), default=0), max(to_value.values(), default=0)
-    if low < 0 and not signed:
-        raise InputError(
-            Fault(
-                "unlabelled pixels (-1) in a format without negative values",
-                fix="declare a value for unlabelled pixels in classes.csv, or write NIfTI, NRRD, "
-                "MetaImage, TIFF or NPZ",
-            )
-        )
-    if all(index == value for index, value in to_value.items()):
-        return array.astype(_smallest(low, high))
-    indices = np.array(sorted(to_value), dtype=np.int64)
-    values = np.array([to_value[index] for index in indices.tolist()], dtype=_smallest(low, high))
-    return np.asarray(values[np.searchsorted(indices, array)])
-
-
-def _value_of(index: int, classes: Classes | None) -> int:
-    if classes is None:
-        return index
-    value = classes.unlabelled if index == MISSING else classes.items[index].value
-    return index if value is None else value
-
-
-def _smallest(low: int, high: int) -> type[np.integer[Any]]:
-    kinds = (np.int16, np.int32) if low < 0 else (np.uint8, np.uint16, np.uint32)
-    return next(k for k in kinds if np.iinfo(k).min <= low and high <= np.iinfo(k).max)

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import TypeAlias
 
 from multirater.errors import InputError
+from multirater.io.formats.encoded_labels import encode_labels
 from multirater.io.formats.grid import fit_image, is_default
 from multirater.io.formats.images import read_label_array, suffix_of, write_image
-from multirater.io.formats.label_values import decode_labels, encode_labels
+from multirater.io.formats.label_values import decode_labels
 from multirater.io.formats.stray import Stray
 from multirater.io.formats.suffixes import PICTURES_IN, is_dicom_file
 from multirater.types import Classes, Geometry, Image, LabelMap
