@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from multirater.cli.options import Data, Exclude, Overwrite, Raters
+from multirater.cli.options import Data, Exclude, Overwrite, Raters, Stray
 from multirater.tools import EXPORTS, IMPORTS
 
 Sources = Annotated[list[Path], typer.Argument(help="What the tool exported.", show_default=False)]
@@ -42,6 +42,7 @@ def import_command(tool: str) -> Callable[..., None]:
         images: Images = None,
         unseen: Unseen = None,
         classes: ClassNames = "",
+        stray: Stray = None,
         overwrite: Overwrite = False,
     ) -> None:
         from multirater.io.importers.study import import_study
@@ -54,6 +55,7 @@ def import_command(tool: str) -> Callable[..., None]:
             images=images,
             unseen=unseen,
             classes=names,
+            stray=stray,
             overwrite=overwrite,
         )
         print(found)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
-from multirater.cli.options import ALL_CORES, Overwrite, Workers
+from multirater.cli.options import ALL_CORES, Overwrite, Stray, Workers
 from multirater.cli.verb import verb
 from multirater.errors import Fault, InputError
 
@@ -24,14 +24,7 @@ def files(
     ],
     image: Annotated[str, typer.Option(help="Such as '{case}.jpg'.")] = "",
     truth: Annotated[str, typer.Option(help="Such as 'truth/{case}.png'.")] = "",
-    stray: Annotated[
-        Literal["nearest", "missing"] | None,
-        typer.Option(
-            help="Read pixel values that stand for no class as the nearest that does, or as not "
-            "labelled; at most a tenth of a file.",
-            show_default=False,
-        ),
-    ] = None,
+    stray: Stray = None,
     overwrite: Overwrite = False,
 ) -> None:
     """Write a manifest for files that follow a naming pattern; the files stay where they are.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -45,5 +45,15 @@ TrustCode = Annotated[
     ),
 ]
 Split = Annotated[str, typer.Option("--split", help="Use the cases of this split only.")]
+
+Stray = Annotated[
+    Literal["nearest", "missing"] | None,
+    typer.Option(
+        "--stray",
+        help="Read pixel values that stand for no class as the nearest that does, or as not "
+        "labelled; at most a tenth of a file.",
+        show_default=False,
+    ),
+]
 
 ALL_CORES = os.cpu_count() or 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from multirater.errors import Fault, InputError
 from multirater.io.formats.guard import reading
 from multirater.io.formats.itk import as_itk, quiet
 from multirater.io.formats.labels import Grid
+from multirater.io.formats.stray import place_of
 from multirater.types import Classes, Image, LabelMap
 
 ENDING = ".seg.nrrd"
@@ -63,17 +64,46 @@ def read_segments(path: Path) -> list[Segment]:
         ]
 
 
-def segment_mask(path: Path, segment: Segment, grid: Grid) -> NDArray[np.bool_]:
-    """Return what a segment covers on the grid of its image.
+def segment_masks(
+    path: Path, segments: Sequence[Segment], grid: Grid
+) -> Iterator[NDArray[np.bool_]]:
+    """Yield what each segment covers on the grid of the image.
 
     Slicer may save the smallest box around the segments: the rest of the image is empty then.
     """
     with reading(path, "a Slicer segmentation"), quiet():
         file = sitk.ReadImage(str(path), imageIO="NrrdImageIO")
-        if file.GetNumberOfComponentsPerPixel() > 1:
-            file = sitk.VectorIndexSelectionCast(file, segment.layer)
-        mask = _on_grid(file == segment.value, grid)
-        return np.asarray(sitk.GetArrayFromImage(mask), dtype=bool).reshape(grid[0])
+        n_layers = file.GetNumberOfComponentsPerPixel()
+        layers = [
+            _on_grid(sitk.VectorIndexSelectionCast(file, layer) if n_layers > 1 else file, grid)
+            for layer in range(n_layers)
+        ]
+        arrays = [np.asarray(sitk.GetArrayViewFromImage(each)).reshape(grid[0]) for each in layers]
+    for layer, array in enumerate(arrays):
+        _require_named(array, [each.value for each in segments if each.layer == layer])
+    for segment in segments:
+        if segment.layer >= n_layers:
+            raise InputError(
+                Fault(
+                    f"segment {segment.name} is in layer {segment.layer}",
+                    expected=f"one of {n_layers}, counted from 0",
+                    fix="save it again in Slicer",
+                )
+            )
+        yield arrays[segment.layer] == segment.value
+
+
+def _require_named(layer: NDArray[Any], values: Sequence[int]) -> None:
+    """Refuse voxels that belong to no segment: nobody would miss them."""
+    is_stray = ~np.isin(layer, [0, *values])
+    if is_stray.any():
+        raise InputError(
+            Fault(
+                f"value {layer[is_stray][0]} belongs to no segment: {place_of(is_stray)}",
+                expected=f"one of {', '.join(map(str, [0, *values]))}",
+                fix="save it again in Slicer",
+            )
+        )
 
 
 def write_segments(label: LabelMap, path: Path, classes: Classes) -> None:

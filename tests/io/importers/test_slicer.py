@@ -108,3 +108,21 @@ def test_both_ways_with_the_library_of_slicer(tmp_path, read_labels):
     np.testing.assert_allclose(again["ijkToLPS"], place)
     told = [(each["name"], each["labelValue"], list(each["color"])) for each in again["segments"]]
     assert told == [("liver", 1, [1.0, 0.0, 0.0]), ("spleen", 2, [0.0, 1.0, 0.0])]
+
+
+def test_voxels_of_no_segment_are_told_with_their_place(tmp_path, scans):
+    labels = np.zeros((4, 10, 12), dtype=np.uint8)
+    labels[1, 2, 3] = 7
+    save(tmp_path / "anna" / "p1.seg.nrrd", labels)
+    with pytest.raises(InputError) as caught:
+        import_study("slicer", [tmp_path / "anna"], tmp_path / "study", images=scans)
+    said = str(caught.value)
+    assert "value 7 belongs to no segment: 1 pixel of 480, at slice 1, row 2, column 3" in said
+    assert not (tmp_path / "study").exists()
+
+
+def test_a_segment_in_a_layer_that_is_not_there(tmp_path, scans):
+    labels = np.ones((4, 10, 12), dtype=np.uint8)
+    save(tmp_path / "anna" / "p1.seg.nrrd", labels)  # whose second segment is in a second layer
+    with pytest.raises(InputError, match="segment lesion is in layer 1"):
+        import_study("slicer", [tmp_path / "anna"], tmp_path / "study", images=scans)

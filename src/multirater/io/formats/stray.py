@@ -21,7 +21,7 @@ Stray: TypeAlias = Literal["nearest", "missing"]
 
 STRAYS: tuple[Stray, ...] = get_args(Stray)
 
-OFFER = "let strays be read as `nearest` value or `missing`: import files --stray"
+OFFER = "let strays be read as `nearest` value or `missing`: `multirater import ... --stray`"
 """What can be done about strays, for messages."""
 
 _MOST = 0.1

@@ -7,15 +7,13 @@ without voxels found nothing; no file is missing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 from multirater.errors import Fault, InputError
-from multirater.io.formats.labels import Grid, read_label
 from multirater.io.importers.rater_folders import names_with, rater_files
 from multirater.io.importers.work import Export, Task, Work
 from multirater.io.itk_snap_labels import read_label_descriptions
-from multirater.types import Classes, LabelMap
+from multirater.types import Classes
 
 _VOLUMES = (".nii.gz", ".nii", ".nrrd", ".mha", ".mhd", ".png")
 _DESCRIPTIONS = (".txt", ".label")
@@ -46,7 +44,7 @@ def read_export(sources: Sequence[Path], classes: Sequence[str] = ()) -> Export:
             file.name,
             names_with(name)[0],
             names_with(name)[1:],
-            work={rater: Work(file.name, partial(_read, file, known))},
+            work={rater: Work(file.name, file=file)},
         )
         for rater, files in rater_files(folders, _VOLUMES).items()
         for name, file in files.items()
@@ -69,10 +67,3 @@ def _agreed(files: Sequence[Path]) -> Classes:
                 )
             )
     return first
-
-
-def _read(file: Path, classes: Classes, grid: Grid) -> LabelMap:
-    try:
-        return read_label(file, classes=classes, like=lambda: grid)
-    except InputError as error:
-        raise error.at(file=file) from None

@@ -7,15 +7,13 @@ raters. A file without voxels found nothing; no file is missing.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from multirater.errors import Fault, InputError
-from multirater.io.formats.labels import Grid, read_label
 from multirater.io.importers.json_files import read_json
 from multirater.io.importers.work import Export, Task, Work
-from multirater.types import Classes, LabelClass, LabelMap
+from multirater.types import Classes, LabelClass
 
 FILE = "datastore_v2.json"
 _WHAT = "datastore_v2.json of MONAI Label, with `objects`"
@@ -92,16 +90,9 @@ def _task(folder: Path, name: str, entry: Any, classes: Classes, faults: list[Fa
                     rater=version,
                 )
             )
-        work[version] = Work(f"labels/{version}/{file.name}", partial(_read, file, classes))
+        work[version] = Work(f"labels/{version}/{file.name}", file=file)
     return Task(f"object {name}", image.name, work=work, files=(image,), name=name)
 
 
 def _ending(told: Any) -> str:
     return str(told.get("ext", "")) if isinstance(told, Mapping) else ""
-
-
-def _read(file: Path, classes: Classes, grid: Grid) -> LabelMap:
-    try:
-        return read_label(file, classes=classes, like=lambda: grid)
-    except InputError as error:
-        raise error.at(file=file) from None

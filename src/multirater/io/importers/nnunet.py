@@ -8,15 +8,13 @@ of one rater of that name. Cases of `imagesTs/` become the split `test`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from multirater.errors import Fault, InputError
-from multirater.io.formats.labels import Grid, read_label
 from multirater.io.importers.json_files import read_json
 from multirater.io.importers.work import Export, Task, Work
-from multirater.types import Classes, LabelClass, LabelMap
+from multirater.types import Classes, LabelClass
 
 _WHAT = "dataset.json of nnU-Net v2, with channel_names, labels and file_ending"
 _LAYOUT = "imagesTr/<case>_0000 with the file_ending of dataset.json"
@@ -100,7 +98,7 @@ def _tasks(
     raters = dict(_rater_folders(folder, part, alone))
     for name, files in images.items():
         work = {
-            rater: Work(f"{labels.name}/{name}{ending}", partial(_read, file, classes))
+            rater: Work(f"{labels.name}/{name}{ending}", file=file)
             for rater, labels in raters.items()
             if (file := labels / f"{name}{ending}").is_file()
         }
@@ -127,10 +125,6 @@ def _rater_folders(folder: Path, part: str, alone: str) -> Iterator[tuple[str, P
         yield path.name, path
     if not beside and not inside and plain.is_dir():
         yield plain.name, plain
-
-
-def _read(file: Path, classes: Classes, grid: Grid) -> LabelMap:
-    return read_label(file, classes=classes, like=lambda: grid)
 
 
 def _joined(before: Task | None, task: Task) -> Task:

@@ -16,7 +16,7 @@ from multirater.io.formats.labels import Grid
 from multirater.io.importers.layers import index_of
 from multirater.io.importers.rater_folders import names_with, rater_files
 from multirater.io.importers.work import Export, Task, Work
-from multirater.io.segmentations import ENDING, Segment, read_segments, segment_mask
+from multirater.io.segmentations import ENDING, Segment, read_segments, segment_masks
 from multirater.types import Classes, LabelClass, LabelMap
 
 
@@ -50,8 +50,7 @@ def read_export(sources: Sequence[Path], classes: Sequence[str] = ()) -> Export:
             except InputError as error:
                 faults += error.at(case=name, rater=rater, file=file).faults
                 continue
-            both = list(zip(segments[file], indices, strict=True))
-            work = {rater: Work(file.name, partial(_paint, file, both))}
+            work = {rater: Work(file.name, partial(_paint, file, segments[file], indices))}
             tasks.append(Task(file.name, names_with(name)[0], names_with(name)[1:], work=work))
     if faults:
         raise InputError(faults)
@@ -64,8 +63,8 @@ def _once(colours: dict[str, str], name: str) -> str:
     return colour if list(colours.values()).count(colour) == 1 else ""
 
 
-def _paint(file: Path, segments: Sequence[tuple[Segment, int]], grid: Grid) -> LabelMap:
+def _paint(file: Path, segments: Sequence[Segment], indices: Sequence[int], grid: Grid) -> LabelMap:
     label = np.zeros(grid[0], dtype=np.int16)
-    for segment, index in segments:
-        label[segment_mask(file, segment, grid)] = index
+    for mask, index in zip(segment_masks(file, segments, grid), indices, strict=True):
+        label[mask] = index
     return LabelMap(label, grid[1])

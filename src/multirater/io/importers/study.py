@@ -6,9 +6,9 @@ written to `raters/<rater>/<case>`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -17,7 +17,8 @@ import numpy as np
 from multirater.errors import Fault, InputError
 from multirater.io.drawings.export_images import require_size
 from multirater.io.formats.images import image_shape, read_image
-from multirater.io.formats.labels import Grid
+from multirater.io.formats.labels import Grid, read_label
+from multirater.io.formats.stray import Stray
 from multirater.io.importers.image_folder import ImageFolder, require_upright, stem_of
 from multirater.io.importers.work import Export, Task, Work
 from multirater.io.write import write_dataset
@@ -28,9 +29,6 @@ from multirater.words import counted, listed
 
 Unseen: TypeAlias = Literal["missing", "empty"]
 """What an image without a mark is where the tool cannot tell: not looked at, or nothing there."""
-
-Look: TypeAlias = Callable[[], Grid]
-"""Looks at the image for its size and geometry."""
 
 _POINT = Geometry((), (), ())
 
@@ -43,6 +41,7 @@ def import_study(
     images: str | Path | None = None,
     unseen: Unseen | None = None,
     classes: Sequence[str] = (),
+    stray: Stray | None = None,
     overwrite: bool = False,
 ) -> Path:
     """Make a data set of what several raters did in a labelling tool.
@@ -54,6 +53,8 @@ def import_study(
         images: folder with the images, for tools whose exports do not hold them; they stay there.
         unseen: what an image is on which a rater left nothing, where the tool cannot tell.
         classes: names in order, without background; those of the export when not given.
+        stray: how values of label files that stand for no class are read: as the `nearest` value
+            that does, or as `missing`; they are refused when not given.
         overwrite: replace a data set that is there already.
 
     Returns:
@@ -79,7 +80,8 @@ def import_study(
     found = None if images is None else ImageFolder.of(Path(images))
     groups = _by_image(export, found)
     _require_known_blanks(groups, unseen)
-    dataset = _dataset(export, groups, unseen)
+    _require_files(tool, export, stray)
+    dataset = _dataset(export, groups, unseen, stray)
     written = write_dataset(dataset, folder, overwrite=overwrite, keep_images=True)
     _tell(export, dataset, groups, found)
     return written
@@ -164,9 +166,24 @@ def _require_known_blanks(groups: Sequence[_Group], unseen: Unseen | None) -> No
         raise InputError(faults)
 
 
-def _dataset(export: Export, groups: Sequence[_Group], unseen: Unseen | None) -> Dataset:
+def _require_files(tool: str, export: Export, stray: Stray | None) -> None:
+    """Refuse `--stray` where nothing has pixel values."""
+    have_values = any(work.file for task in export.tasks for work in task.work.values())
+    if stray is not None and not have_values:
+        raise InputError(
+            Fault(
+                f"--stray {stray}, but exports of {tool} hold no label files with values",
+                expected="shapes, masks and segments, each of which has a class",
+                fix="leave it out",
+            )
+        )
+
+
+def _dataset(
+    export: Export, groups: Sequence[_Group], unseen: Unseen | None, stray: Stray | None
+) -> Dataset:
     faults: list[Fault] = []
-    cases = tuple(_case(group, export, unseen, faults) for group in groups)
+    cases = tuple(_case(_Painter(export, group, stray), unseen, faults) for group in groups)
     if faults:
         raise InputError(faults)
     raters = dict.fromkeys(
@@ -177,11 +194,49 @@ def _dataset(export: Export, groups: Sequence[_Group], unseen: Unseen | None) ->
     return Dataset(cases, kept, export.kind, export.classes)
 
 
-def _case(group: _Group, export: Export, unseen: Unseen | None, faults: list[Fault]) -> Case:
+@dataclass(frozen=True, eq=False)
+class _Painter:
+    """Makes the labels of one image."""
+
+    export: Export
+    group: _Group
+    stray: Stray | None
+
+    @cached_property
+    def grid(self) -> Grid:
+        return image_shape(self.group.files)
+
+    def source(self, work: Work, task: Task) -> Source[LabelMap]:
+        if self.export.kind == "classes":
+            index = self.export.classes.names.index(work.choice)
+            return Source(lambda: LabelMap(np.array(index, dtype=np.int16), _POINT, "class name"))
+        return Source(partial(self.painted, work, task))
+
+    def painted(self, work: Work, task: Task) -> LabelMap:
+        try:
+            if task.size is not None:
+                require_size(task.size, self.grid[0], may_scale=task.may_scale)
+            return self.stored(work.file) if work.file is not None else self.drawn(work)
+        except InputError as error:
+            raise error.at(case=self.group.label) from None
+
+    def drawn(self, work: Work) -> LabelMap:
+        assert work.paint is not None
+        return work.paint(self.grid)
+
+    def stored(self, file: Path) -> LabelMap:
+        known = self.export.classes
+        try:
+            return read_label(file, classes=known, like=lambda: self.grid, stray=self.stray)
+        except InputError as error:
+            raise error.at(file=file) from None
+
+
+def _case(painter: _Painter, unseen: Unseen | None, faults: list[Fault]) -> Case:
+    group = painter.group
     image, paths = None, group.files
     if paths:
         image = Source(partial(read_image, paths if len(paths) > 1 else paths[0]), paths)
-    look: Look = lru_cache(maxsize=1)(partial(image_shape, paths))
     labels: dict[str, Source[LabelMap]] = {}
     truth = None
     for task in group.tasks:
@@ -191,9 +246,9 @@ def _case(group: _Group, export: Export, unseen: Unseen | None, faults: list[Fau
         for rater, each in work.items():
             if rater in labels:
                 faults.append(_twice(group, rater, each))
-            labels[rater] = _source(each, task, export, look, group)
+            labels[rater] = painter.source(each, task)
         if task.truth is not None:
-            truth = _source(task.truth, task, export, look, group)
+            truth = painter.source(task.truth, task)
     split = next((task.split for task in group.tasks if task.split), "")
     return Case(group.name, image, labels, truth, split)
 
@@ -210,24 +265,6 @@ def _twice(group: _Group, rater: str, work: Work) -> Fault:
 
 def _nothing(grid: Grid) -> LabelMap:
     return LabelMap(np.zeros(grid[0], dtype=np.int16), grid[1])
-
-
-def _source(work: Work, task: Task, export: Export, look: Look, group: _Group) -> Source[LabelMap]:
-    if export.kind == "classes":
-        index = export.classes.names.index(work.choice)
-        return Source(lambda: LabelMap(np.array(index, dtype=np.int16), _POINT, "class name"))
-    return Source(partial(_painted, work, task, look, group.label))
-
-
-def _painted(work: Work, task: Task, look: Look, label: str) -> LabelMap:
-    try:
-        assert work.paint is not None
-        space, geometry = look()
-        if task.size is not None:
-            require_size(task.size, space, may_scale=task.may_scale)
-        return work.paint((space, geometry))
-    except InputError as error:
-        raise error.at(case=label) from None
 
 
 def _tell(

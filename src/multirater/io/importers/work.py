@@ -29,12 +29,14 @@ class Work:
 
     Attributes:
         where: the tool's own number of it, such as `annotation 12`.
-        paint: makes the label; None for class labels.
+        paint: makes the label.
+        file: with the label, in place of `paint`; its values are those of the export's classes.
         choice: the class named, for class labels.
     """
 
     where: str
     paint: Paint | None = None
+    file: Path | None = None
     choice: str = ""
 
 
