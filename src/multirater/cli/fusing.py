@@ -37,8 +37,8 @@ def fuse(
     method: Annotated[
         str,
         typer.Option(
-            help="mean, majority-vote, weighted-vote, staple, spatial-staple, dawid-skene, "
-            "one-coin, mace, or learned (with --run).",
+            help="Such as majority-vote, weighted-vote, staple, dawid-skene, or learned (with "
+            "--run); `--method ?` lists all.",
             show_default="what fits the labels; it is said which and why",
         ),
     ] = "",

@@ -1,4 +1,8 @@
-"""Fusion methods by the name the command line knows them by."""
+"""Fusion methods by the name the command line knows them by.
+
+A new one is imported `as` itself, which makes it a name of `multirater.fuse`, and put into the
+table; command line, data sets and contract tests take it from there.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +11,16 @@ from inspect import signature
 from typing import Any
 
 from multirater.errors import Fault, InputError
-from multirater.fuse.dawid_skene import dawid_skene
-from multirater.fuse.mace import mace
-from multirater.fuse.majority_vote import majority_vote
-from multirater.fuse.mean import mean
-from multirater.fuse.one_coin import one_coin
+from multirater.fuse.dawid_skene import dawid_skene as dawid_skene
+from multirater.fuse.mace import mace as mace
+from multirater.fuse.majority_vote import majority_vote as majority_vote
+from multirater.fuse.mean import mean as mean
+from multirater.fuse.one_coin import one_coin as one_coin
 from multirater.fuse.problem import Inputs
 from multirater.fuse.result import FusionResult
-from multirater.fuse.spatial_staple import spatial_staple
-from multirater.fuse.staple import staple
-from multirater.fuse.weighted_vote import weighted_vote
+from multirater.fuse.spatial_staple import spatial_staple as spatial_staple
+from multirater.fuse.staple import staple as staple
+from multirater.fuse.weighted_vote import weighted_vote as weighted_vote
 from multirater.words import did_you_mean
 
 METHODS: dict[str, Callable[..., FusionResult]] = {

@@ -6,9 +6,9 @@ import base64
 import hashlib
 import json
 import math
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.resources import files
 from typing import Any, Literal
 
@@ -16,29 +16,19 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from multirater import __version__
-from multirater.io.results.layout import ResultKind
 from multirater.report.case_data import CaseEncoder
-from multirater.report.charts import group_chart, interval_bar, line_chart, scatter_chart
+from multirater.report.charts import interval_bar
 from multirater.report.contents import Contents
-from multirater.report.layers import Layer, rater_layer
-from multirater.report.models import LOWER_IS_BETTER, Measured, columns_of
-from multirater.report.next_steps import headline, next_steps
-from multirater.report.pair_matrix import lay_out
-from multirater.report.pair_tables import MOST_SIZES, group_rows, size_rows
-from multirater.report.rater_table import RaterTable, rater_columns
+from multirater.report.layers import Layer
 from multirater.report.raters import Figure
-from multirater.report.step_pictures import step_pictures
-from multirater.report.terms import explained
-from multirater.report.verdicts import verdict_words
-from multirater.words import UNKNOWN, counted, listed, percent
+from multirater.report.sections import SECTIONS, Section, Shown
+from multirater.words import UNKNOWN, listed, percent
 
 _SCRIPTS = (
     *("decode.js", "drawing.js", "viewer.js", "panel.js", "stage.js", "case_list.js", "moves.js"),
     "page.js",  # last: it starts everything
 )
 _HERE = "<!-- cases -->"
-_MOST_LINES = 8
-"""Colours that lines of a chart can have."""
 
 CaseSource = Literal["inline", "folder"]
 
@@ -83,125 +73,31 @@ class Page:
         """Return the page without its cases."""
         script = "\n".join(_static(name) for name in _SCRIPTS)
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-        return (
-            _environment()
-            .get_template("page.html")
-            .render(
-                **self._variables(),
-                css=Markup(_static("page.css")),
-                script=Markup(script),
-                script_hash=digest,
-                data=Markup(as_json(self._data())),
-                cases_here=Markup(_HERE),
-            )
+        return self._environment.get_template("page.html").render(
+            title=self.contents.subject.title,
+            version=__version__,
+            sections=self._sections(),
+            css=Markup(_static("page.css")),
+            script=Markup(script),
+            script_hash=digest,
+            data=Markup(as_json(self._data())),
+            cases_here=Markup(_HERE),
         )
 
-    def _variables(self) -> dict[str, Any]:
-        contents = self.contents
-        subject = contents.subject
-        raters = subject.dataset.raters
-        anchors = {name: f"rater-{number + 1}" for number, name in enumerate(raters)}
-        worst = [
-            contents.cases[i].name for i in contents.order if contents.tallies[i].disagreement > 0
-        ]
-        n_labels = sum(len(case.labels) for case in contents.cases)
-        table = rater_columns(contents)
-        return {
-            "contents": contents,
-            "subject": subject,
-            "kinds": _kinds(subject.kinds),
-            "headline": headline(subject, n_labels, contents.mean_agreement, contents.standing),
-            "steps": next_steps(
-                subject, contents.raters, worst, contents.measured, anchors, contents.standing
-            ),
-            "verdict_words": verdict_words(contents.verdicts, raters),
-            "tiles": self._tiles(n_labels),
-            "anchors": anchors,
-            "styles": [rater_layer(number, name) for number, name in enumerate(raters)],
-            "columns": columns_of(contents.measured),
-            "lower_is_better": LOWER_IS_BETTER,
-            "best": _best(contents.measured),
-            "charts": self._charts(),
-            "rater_table": table,
-            "matrix": lay_out(contents.matrix, [each.labels for each in contents.raters]),
-            "groups": group_rows(contents.agreed),
-            "sizes": size_rows(contents.agreed),
-            "most_sizes": MOST_SIZES,
-            "terms": self._terms(table),
-            "on_common": len({each.n_cases for each in contents.measured}) <= 1,
-            "all_covered": all(each.n_cases == each.n_covered for each in contents.measured),
-            "note": self._note(),
-            "version": __version__,
-            "unknown": UNKNOWN,
-            "n_shown": len(self.chosen),
-            "place_of": {position: place for place, position in enumerate(self.chosen)},
-        }
+    @cached_property
+    def _environment(self) -> Environment:
+        return _environment()
 
-    def _tiles(self, n_labels: int) -> list[tuple[str, str]]:
-        contents = self.contents
-        tiles = [(_word("case", len(contents.cases)), f"{len(contents.cases):,}")]
-        tiles.append((_word("rater", len(contents.raters)), str(len(contents.raters))))
-        tiles.append((_word("label", n_labels), f"{n_labels:,}"))
-        tiles.append(("classes", str(len(contents.classes))))
-        value = contents.mean_agreement
-        if value is not None:
-            shown = f"{value:.2f}" if contents.is_masks else percent(value)
-            tiles.append(("Dice of two raters" if contents.is_masks else "two raters agree", shown))
-        return tiles
-
-    def _terms(self, table: RaterTable) -> dict[str, list[tuple[str, str]]]:
-        """What is explained in each section: the terms that occur in it."""
-        contents = self.contents
-        pairs = "Dice" if contents.is_masks else "Cohen kappa"
-        raters = [*table.terms, pairs, "reference", "majority vote", "disagreement"]
-        raters += ["bias"] if contents.is_masks and contents.agreed is not None else []
-        kinds = {each.kind for each in contents.measured}
-        models = [*columns_of(contents.measured), "interval", "behind the best"]
-        models += ["fusion"] if "fusion" in kinds else []
-        models += ["network"] if "predictions" in kinds or contents.subject.runs else []
-        models += ["loss"] if contents.subject.runs else []
-        groups = {name for each in contents.measured for name, *_ in each.groups}
-        models += ["consensus"] if len(groups) > 1 else []
-        models += ["recurrence"] if any(each.recurrences for each in contents.measured) else []
-        return {"raters": explained(raters), "models": explained(models)}
-
-    def _charts(self) -> dict[str, Any]:
-        measured = self.contents.measured
-        curves = [_curve_chart(run.name, run.curves) for run in self.contents.subject.runs]
-        points = {each.name: each.consensus for each in measured if each.consensus}
-        groups = list(dict.fromkeys(g[0] for each in measured for g in each.groups))
-        by_group = {each.name: {g[0]: g[3] for g in each.groups} for each in measured}
-        ordered = [g for g in ("below", "low", "middle", "high", "above") if g in groups]
-        return {
-            "curves": [chart for chart in curves if chart],
-            "recurrences": [
-                (each.name, _recurrence_chart(each)) for each in measured if each.recurrences
-            ],
-            "steps": step_pictures(self.contents),
-            "consensus": scatter_chart(
-                points,
-                title="Predicted against real consensus level of each case",
-                x="consensus of the raters (mean IoU)",
-                y="predicted consensus",
-            )
-            if points
-            else "",
-            "groups": group_chart(
-                by_group, ordered, title="Dice by consensus group of the cases", y="Dice"
-            )
-            if len(ordered) > 1
-            else "",
-        }
-
-    def _note(self) -> str:
-        if not self.sampled:
-            return ""
-        n = len(self.contents.cases)
-        return (
-            f"{len(self.chosen)} of {counted(n, 'case')} are shown: those with most disagreement, "
-            "those with the clearest mistakes, and an even choice of the rest. The option "
-            "--cases all writes every case, the verb view shows them without writing."
-        )
+    def _sections(self) -> list[tuple[Section, Markup]]:
+        """Return the sections that have something to say, laid out."""
+        shown = Shown(self.contents, self.chosen, self.sampled)
+        found = []
+        for section in SECTIONS:
+            said = section.says(shown)
+            if said is not None:
+                template = self._environment.get_template(section.template)
+                found.append((section, Markup(template.render(contents=self.contents, **said))))
+        return found
 
     def _data(self) -> dict[str, Any]:
         """What the page's script needs to know beside the cases."""
@@ -268,65 +164,6 @@ def _reference_column(contents: Contents, layers: Sequence[Layer]) -> int:
     kinds = {"truth": "truth", "vote": "reference", "fusion": "fusion", "none": ""}
     wanted = kinds[contents.reference.kind]
     return next((i for i, layer in enumerate(layers) if layer.kind == wanted), -1)
-
-
-def _best(measured: Sequence[Measured]) -> set[tuple[str, str]]:
-    """(measure, result) with the best value, among results of one kind on equally many cases."""
-    best = set()
-    for column in columns_of(measured):
-        groups: dict[tuple[str, int], list[Measured]] = {}
-        for each in measured:
-            if column in each.figures:
-                groups.setdefault((each.kind, each.n_cases), []).append(each)
-        choose = min if column in LOWER_IS_BETTER else max
-        for group in groups.values():
-            if len(group) > 1:
-                winner = choose(group, key=lambda each: each.figures[column].value)
-                best.add((column, winner.name))
-    return best
-
-
-def _word(thing: str, n: int) -> str:
-    return thing if n == 1 else f"{thing}s"
-
-
-def _kinds(kinds: Sequence[ResultKind]) -> str:
-    """Say what a report is on, such as *a data set and 2 fusions*."""
-    said = []
-    for kind, n in Counter(kinds).items():
-        many = kind if kind == "predictions" else f"{kind}s"
-        one = kind if kind == "predictions" else f"a {kind}"
-        said.append(one if n == 1 else f"{n} {many}")
-    return listed(said)
-
-
-def _curve_chart(name: str, curves: Any) -> tuple[str, Markup] | None:
-    shown = {"train_nll": "training", "val_nll": "held-out raters' labels"}
-    series = {
-        word: [
-            (float(e) + 1, float(v))
-            for e, v in zip(curves["epoch"], curves[column], strict=True)
-            if math.isfinite(float(v))
-        ]
-        for column, word in shown.items()
-        if column in getattr(curves, "columns", ())
-    }
-    series = {word: points for word, points in series.items() if points}
-    if not series:
-        return None
-    title = f"Loss of {name} over epochs"
-    return name, line_chart(series, title=title, x="epoch", y="nats per label")
-
-
-def _recurrence_chart(measured: Measured) -> Markup:
-    series = {
-        name: [(float(number), value) for number, value in enumerate(values)]
-        for name, values in list(measured.recurrences.items())[:_MOST_LINES]
-    }
-    title = f"Dice of {measured.name} after each recurrence"
-    n_steps = max(len(points) for points in series.values())
-    ticks = {float(number): str(number) for number in range(n_steps)}
-    return line_chart(series, title=title, x="recurrence", y="Dice", ticks_x=ticks)
 
 
 def _static(name: str) -> str:
