@@ -77,10 +77,14 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Import what is asked for when it is asked for, so that `import multirater` is instant."""
+    from multirater.extras import extra
+
     if name in _FOLDERS:
-        return import_module(f"multirater.{name}")
+        with extra():
+            return import_module(f"multirater.{name}")
     if name in _HOMES:
-        value = getattr(import_module(_HOMES[name]), name)
+        with extra():
+            value = getattr(import_module(_HOMES[name]), name)
         globals()[name] = value
         return value
     raise AttributeError(f"module 'multirater' has no attribute {name!r}")

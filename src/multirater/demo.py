@@ -41,6 +41,8 @@ def run_demo(
         epochs: of training.
         seed: of everything random.
     """
+    from multirater.training import train  # noqa: F401  (an extra: said before anything is made)
+
     _start_afresh(folder)
     n_test = max(n_cases // 3, 1)
     say(f"1. {n_cases} handwritten digits to learn from, {n_test} to test on; the truth is known")

@@ -12,6 +12,7 @@ from threading import Thread
 from typing import TypeVar
 
 from multirater.errors import Fault, InputError
+from multirater.extras import extra
 from multirater.progress import track
 
 T = TypeVar("T")
@@ -86,12 +87,8 @@ def _end_with_parent() -> None:
 
 
 def _on_dask(function: Callable[[T], R], items: Sequence[T], scheduler: str) -> Iterator[R]:
-    try:
+    with extra():
         from distributed import Client
-    except ImportError:
-        raise InputError(
-            Fault("Dask is not installed", fix="pip install 'multirater[dask]'")
-        ) from None
     try:
         client = Client(scheduler, timeout="10s")
     except (OSError, ValueError) as error:

@@ -52,7 +52,7 @@ def test_help_names_every_verb_without_loading_numpy_or_torch():
 def test_version():
     import multirater
 
-    assert in_process("--version")[1].strip() == f"multirater {multirater.__version__}"
+    assert in_process("--version")[1].startswith(f"multirater {multirater.__version__} (")
 
 
 def test_info_as_text_and_json(run, digits_folder):

@@ -8,12 +8,12 @@ from typing import Annotated
 
 import typer
 
-from multirater import __version__
 from multirater.cli import (
     data,
     evaluating,
     exchanging,
     fusing,
+    health,
     importing,
     planning,
     recipes,
@@ -27,7 +27,6 @@ app = typer.Typer(
     name="multirater",
     help="Learn from labels that disagree.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -35,20 +34,22 @@ app = typer.Typer(
 
 def _version(asked: bool) -> None:
     if asked:
-        print(f"multirater {__version__}")
+        from multirater.doctor import version_line
+
+        print(version_line())
         raise typer.Exit
 
 
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the versions.")
     ] = False,
 ) -> None:
     """Learn from labels that disagree."""
 
 
-for module in (data, exchanging, fusing, planning, training, evaluating, reporting):
+for module in (data, exchanging, fusing, planning, training, evaluating, reporting, health):
     for handler in module.VERBS:
         app.command(handler.__name__)(verb(handler))
 for recipe in recipes.RECIPES:

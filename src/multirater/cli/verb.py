@@ -15,6 +15,7 @@ import typer
 
 from multirater.cli.faults import faults_text
 from multirater.errors import Fault, InputError, MultiraterWarning
+from multirater.extras import MissingExtraError, extra
 from multirater.progress import show_progress
 from multirater.terminal import harmless
 
@@ -41,8 +42,9 @@ def verb(function: Callable[..., None]) -> Callable[..., None]:
         _set_warnings(quiet=quiet, verbose=verbose)
         try:
             _require_finite(arguments)
-            function(**arguments)
-        except (InputError, OSError) as error:
+            with extra():
+                function(**arguments)
+        except (InputError, OSError, MissingExtraError) as error:
             if debug or isinstance(error, BrokenPipeError):
                 raise
             _print_error(error)
@@ -61,11 +63,13 @@ def _require_finite(arguments: dict[str, Any]) -> None:
             raise InputError(Fault(f"{option} {value}", expected="a finite number"))
 
 
-def _print_error(error: InputError | OSError) -> None:
+def _print_error(error: InputError | OSError | MissingExtraError) -> None:
     if isinstance(error, InputError):
         count = len(error.faults)
         heading = "error: " if count == 1 else f"{count} errors:\n"
         print(harmless(f"{heading}{faults_text(error.faults)}"), file=sys.stderr)
+    elif isinstance(error, MissingExtraError):
+        print(f"error: {error}", file=sys.stderr)
     else:
         name = f"{error.filename}: " if error.filename else ""
         print(harmless(f"error: {name}{error.strerror or error}"), file=sys.stderr)

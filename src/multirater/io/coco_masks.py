@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
+from multirater.extras import extra
 from multirater.io.formats.images import read_label_array
 
 
@@ -76,12 +77,8 @@ def read_panoptic(json_file: Path, name: str, space: tuple[int, ...]) -> NDArray
 
 def coco_library() -> Any:
     """Return the module of `pycocotools` that knows masks."""
-    try:
+    with extra():
         from pycocotools import mask
-    except ImportError:
-        raise InputError(
-            Fault("pycocotools is not installed", fix="pip install 'multirater[coco]'")
-        ) from None
     return mask
 
 

@@ -9,15 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import SimpleITK as sitk  # noqa: N813
 from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
+from multirater.extras import extra
 from multirater.io.formats.guard import reading
 from multirater.io.formats.itk import as_itk, quiet
 from multirater.io.formats.labels import Grid
 from multirater.io.formats.stray import place_of
 from multirater.types import Classes, Image, LabelMap
+
+with extra():
+    import SimpleITK as sitk  # noqa: N813
 
 ENDING = ".seg.nrrd"
 _FIELD = re.compile(r"(Segment\d+)_(Name|Color|Layer|LabelValue)")

@@ -292,11 +292,9 @@ def _patterns(stack: NDArray[Any], most_bytes: int) -> dict[str, Any]:
 
 def _map(name: str, values: NDArray[Any], slices: Sequence[int]) -> dict[str, Any]:
     """Probabilities (*space) in few steps, and no larger than needed."""
-    from skimage.measure import block_reduce
-
     shown = _slices(values, slices)
     factor = max(1, math.ceil(max(shown.shape[1:]) / _MAP_SIDE))
-    small = block_reduce(shown, (1, factor, factor), np.mean) if factor > 1 else shown
+    small = _block_means(shown, factor)
     steps = np.rint(np.clip(np.nan_to_num(small), 0, 1) * _MAP_STEPS).astype(int)
     return {
         "name": name,
@@ -305,6 +303,15 @@ def _map(name: str, values: NDArray[Any], slices: Sequence[int]) -> dict[str, An
         "factor": factor,
         "runs": [encode_runs(each) for each in steps],
     }
+
+
+def _block_means(planes: NDArray[Any], side: int) -> NDArray[Any]:
+    """Average planes (n, y, x) over squares of `side` pixels; what is beyond the edge counts 0."""
+    n_planes, *sizes = planes.shape
+    rows, columns = (math.ceil(size / side) for size in sizes)
+    beyond = [(0, n * side - size) for n, size in zip((rows, columns), sizes, strict=True)]
+    whole = np.pad(planes, [(0, 0), *beyond])
+    return np.asarray(whole.reshape(n_planes, rows, side, columns, side).mean(axis=(2, 4)))
 
 
 def _pictures(

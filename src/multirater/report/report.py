@@ -67,10 +67,11 @@ def write_report(
     if cases == "all":
         target = target.with_suffix("") / "index.html"
     _require_writable(target, cases, overwrite)
+    if figures is not None:
+        # Before anything is looked at: figures need an extra.
+        from multirater.report.figures import write_figures
     contents = gather(_as_list(paths), raters=raters, exclude=exclude, seed=seed, workers=workers)
     if figures is not None:
-        from multirater.report.figures import write_figures
-
         write_figures(contents, figures, overwrite=overwrite)
     page = make_page(contents, cases=cases)
     if page.source == "folder":

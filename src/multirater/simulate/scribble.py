@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from multirater.extras import extra
 from multirater.simulate.shape import Field, Mask, depth
 
 
@@ -35,7 +36,8 @@ def _path(
     shape: Mask, start: NDArray[np.intp], edge: float, spacing: NDArray[np.float64]
 ) -> NDArray[np.intp]:
     """Return the pixels (n, axes) of a curve from `start` to the edge that prefers the middle."""
-    from skimage.graph import MCP_Geometric
+    with extra():
+        from skimage.graph import MCP_Geometric
 
     # Here the border of the image counts as an outline: nobody scribbles along it.
     depths = depth(np.pad(shape, 1), spacing)[(slice(1, -1),) * shape.ndim]

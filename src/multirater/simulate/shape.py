@@ -9,6 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from multirater.extras import extra
+
 Mask = NDArray[np.bool_]
 Field = NDArray[np.float64]
 
@@ -49,7 +51,8 @@ def level(shape: Mask, spacing: NDArray[np.float64]) -> tuple[Field, float]:
 
 def centre_line(shape: Mask) -> Mask:
     """Return the skeleton of a 2-D or 3-D shape; never empty unless the shape is."""
-    from skimage.morphology import skeletonize
+    with extra():
+        from skimage.morphology import skeletonize
 
     if shape.ndim not in (2, 3):
         line = np.zeros_like(shape)

@@ -8,6 +8,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from multirater.extras import extra
+
 if TYPE_CHECKING:
     from multirater.training.config import TrainConfig
     from multirater.training.plan import Plan
@@ -34,6 +36,7 @@ def __getattr__(name: str) -> Any:
     """Import what is asked for when it is asked for."""
     if name not in _HOMES:
         raise AttributeError(f"module 'multirater.training' has no attribute {name!r}")
-    value = getattr(import_module(f"multirater.training.{_HOMES[name]}"), name)
+    with extra():
+        value = getattr(import_module(f"multirater.training.{_HOMES[name]}"), name)
     globals()[name] = value
     return value

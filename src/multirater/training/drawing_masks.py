@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
+from multirater.extras import extra
 from multirater.types import MISSING
 
 Seeds: TypeAlias = NDArray[np.int16]
@@ -74,7 +75,8 @@ def random_walker_mask(image: NDArray[Any], seeds: Seeds) -> Seeds:
         >>> random_walker_mask(image, seeds)[3]
         array([0, 0, 1, 1], dtype=int16)
     """
-    from skimage.segmentation import random_walker
+    with extra():
+        from skimage.segmentation import random_walker
 
     seeds = filled_mask(image, seeds)
     if len(np.unique(seeds[seeds != MISSING])) < 2 or not (seeds == MISSING).any():
@@ -132,12 +134,8 @@ _NOT, _IS, _PROBABLY_NOT, _PROBABLY = 0, 1, 2, 3
 
 
 def _grabcut(image: NDArray[Any], start: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    try:
+    with extra():
         import cv2
-    except ImportError:
-        raise InputError(
-            Fault("GrabCut needs OpenCV", fix="pip install 'multirater[grabcut]'")
-        ) from None
     if image.ndim != 3:
         raise InputError(
             Fault("GrabCut of a volume", expected="images of two axes", fix="use random-walker")

@@ -1,11 +1,14 @@
 """Feature vectors instead of images."""
 
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from multirater.dataset_info import info
 from multirater.errors import InputError
+from multirater.extras import MissingExtraError
 from multirater.io import (
     dataset_from_arrays,
     read_dataset,
@@ -294,10 +297,6 @@ def test_two_tables_are_one_too_many(folder):
 
 def test_without_pyarrow_the_user_is_told(folder, monkeypatch):
     write_parquet(folder)
-
-    def read_parquet(path):
-        raise ImportError("no pyarrow")
-
-    monkeypatch.setattr(pd, "read_parquet", read_parquet)
-    with pytest.raises(InputError, match="pip install pyarrow"):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'multirater\[parquet\]'"):
         read_features(folder / "features.parquet", CASES)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
+from multirater.extras import extra
 from multirater.io.formats.label_values import HIGHEST_UNDECLARED
 from multirater.types import MISSING, Classes
 
@@ -146,7 +147,8 @@ def class_index(label: str, classes: Classes | None) -> int:
 
 
 def _polygon(shape: Shape, space: tuple[int, ...]) -> NDArray[np.bool_]:
-    from skimage.draw import polygon2mask
+    with extra():
+        from skimage.draw import polygon2mask
 
     # Pixel centres have whole numbers as coordinates there, and rows come first.
     outline, *holes = (polygon2mask(space, ring[:, ::-1] - 0.5) for ring in shape.rings)

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pydicom
 from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
+from multirater.extras import extra
 from multirater.io.formats.dicom_series import (
     Stack,
     find_headers,
@@ -25,6 +25,9 @@ from multirater.io.formats.dicom_series import (
 from multirater.io.formats.grid import GridShape, fit_image, fit_ndim
 from multirater.io.formats.guard import reading
 from multirater.types import Image
+
+with extra():
+    import pydicom
 
 
 def read(path: Path, ndim: int | None, *, as_labels: bool = False) -> Image:

@@ -12,15 +12,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import highdicom
 import numpy as np
 from numpy.typing import NDArray
-from pydicom import Dataset
-from pydicom.sr.coding import Code
-from pydicom.uid import generate_uid
-from pydicom.valuerep import DSfloat
 
 from multirater.errors import Fault, InputError
+from multirater.extras import extra
 from multirater.io.atomic import replacing
 from multirater.io.formats.dicom_series import (
     Stack,
@@ -41,6 +37,13 @@ from multirater.io.formats.grid import (
 )
 from multirater.io.formats.guard import reading, writing
 from multirater.types import MISSING, Classes, Geometry, Image, LabelClass, LabelMap
+
+with extra():
+    import highdicom
+    from pydicom import Dataset
+    from pydicom.sr.coding import Code
+    from pydicom.uid import generate_uid
+    from pydicom.valuerep import DSfloat
 
 _LONGEST_NAME = 64  # characters of a DICOM long string
 _FEWEST_PIXELS = 8  # highdicom 0.28 packs smaller frames into bytes of their own, unreadably

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pydicom
 from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
+from multirater.extras import extra
 from multirater.io.formats.claims import inflated_size, require_room, room_for
 from multirater.io.formats.grid import geometry_from_steps, size_text
 from multirater.io.formats.guard import reading
@@ -55,6 +55,8 @@ class Stack:
 
 def read_header(path: Path) -> Any:
     """Read the header of a DICOM file, also of one without the preamble of part 10."""
+    with extra():
+        import pydicom
     with reading(path, "DICOM"):
         _require_small_enough(path)
         header = pydicom.dcmread(path, stop_before_pixels=True, force=True)
@@ -65,11 +67,13 @@ def read_header(path: Path) -> Any:
 
 def _require_small_enough(path: Path) -> None:
     """Refuse a deflated file that unpacks to too much: pydicom would unpack all of it at once."""
+    from pydicom.filereader import read_file_meta_info
+
     with path.open("rb") as stream:
         if stream.read(132)[128:] != b"DICM":
             return
         # `read_partial` would unpack the file before it looks at anything.
-        meta = pydicom.filereader.read_file_meta_info(path)
+        meta = read_file_meta_info(path)
         if str(meta.get("TransferSyntaxUID", "")) != _DEFLATED:
             return
         stream.seek(144 + int(meta.get("FileMetaInformationGroupLength", 0)))

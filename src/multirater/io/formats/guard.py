@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from multirater.errors import Fault, InputError
+from multirater.extras import MissingExtraError
 
 _EXPORT_AGAIN = "copy or export the file again, or give it the suffix of what it really is"
 
@@ -28,7 +29,7 @@ def reading(path: str | Path, kind: str, *, fix: str = _EXPORT_AGAIN) -> Iterato
         yield
     except InputError as error:
         raise error.at(file=path) from error.__cause__
-    except MemoryError:
+    except (MemoryError, MissingExtraError):
         raise
     except FileNotFoundError:
         raise missing(path) from None
@@ -54,7 +55,7 @@ def writing(path: str | Path) -> Iterator[None]:
         yield
     except InputError as error:
         raise error.at(file=path) from error.__cause__
-    except MemoryError:
+    except (MemoryError, MissingExtraError):
         raise
     except Exception as error:
         if isinstance(error, OSError) and error.errno is not None:

@@ -14,6 +14,7 @@ from typing import Protocol, cast
 import numpy as np
 
 from multirater.errors import Fault, InputError
+from multirater.extras import extra
 from multirater.io.atomic import replacing
 from multirater.io.formats.grid import GridShape, is_default, size_text
 from multirater.io.formats.guard import cannot_hold, missing, writing
@@ -187,7 +188,8 @@ def _family(path: Path) -> _Family:
     name = "dicom" if is_dicom else FAMILIES.get(suffix_of(path))
     if name is None:
         raise _unknown_suffix(path, "read", READABLE)
-    return cast(_Family, import_module(f"multirater.io.formats.{name}"))
+    with extra():
+        return cast(_Family, import_module(f"multirater.io.formats.{name}"))
 
 
 def _listed(suffixes: frozenset[str]) -> str:

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import SimpleITK as sitk  # noqa: N813
 from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
+from multirater.extras import extra
 from multirater.io.formats.grid import (
     GridShape,
     fit_image,
@@ -28,6 +28,9 @@ from multirater.io.formats.guard import cannot_hold, reading
 from multirater.io.formats.itk_headers import require_honest
 from multirater.io.formats.suffixes import suffix_of
 from multirater.types import Geometry, Image
+
+with extra():
+    import SimpleITK as sitk  # noqa: N813
 
 _INTEGERS = tuple(f"{kind}{size}" for kind in ("int", "uint") for size in (8, 16, 32, 64))
 _HOLDS = (*_INTEGERS, "float32", "float64")

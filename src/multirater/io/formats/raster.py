@@ -23,6 +23,7 @@ from PIL import UnidentifiedImageError
 from PIL.PngImagePlugin import PngInfo
 
 from multirater.errors import Fault, InputError
+from multirater.extras import extra
 from multirater.io.formats.claims import require_png_checksums, require_room
 from multirater.io.formats.grid import (
     GridShape,
@@ -162,7 +163,8 @@ def _highest(picture: Pillow.Image) -> int | None:
 
 def _deep_colours(path: Path) -> NDArray[Any]:
     """Read 16-bit colours by ITK, because Pillow cuts them to 8 bits."""
-    import SimpleITK as sitk  # noqa: N813
+    with extra():
+        import SimpleITK as sitk  # noqa: N813
 
     array: NDArray[Any] = sitk.GetArrayFromImage(sitk.ReadImage(str(path), imageIO="PNGImageIO"))
     return array

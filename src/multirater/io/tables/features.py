@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
+from multirater.extras import extra
 from multirater.io.formats.guard import reading
 from multirater.types import Case, Dataset, Geometry, Image, Source
 from multirater.words import counted, listed
@@ -137,15 +138,9 @@ def _read_frame(path: Path) -> pd.DataFrame:
     import pandas as pd
 
     if path.suffix == ".parquet":
-        try:
-            frame = pd.read_parquet(path)
-        except ImportError:
-            raise InputError(
-                Fault(
-                    "Parquet files need pyarrow, which is not installed",
-                    fix="pip install pyarrow, or save the table as features.csv",
-                )
-            ) from None
+        with extra():
+            import pyarrow  # noqa: F401  (pandas reads by it)
+        frame = pd.read_parquet(path)
         return frame.reset_index() if frame.index.name is not None else frame
     with path.open(encoding="utf-8-sig") as stream:
         separator = max(",;\t", key=stream.readline().count)

@@ -9,9 +9,9 @@ from math import ceil
 from pathlib import Path
 
 import numpy as np
-import pydicom
 
 from multirater.errors import Fault, InputError
+from multirater.extras import extra
 from multirater.io.formats.dicom_series import make_stack, read_header
 from multirater.io.formats.grid import geometry_from_steps, steps_of
 from multirater.io.formats.guard import reading
@@ -67,6 +67,8 @@ def _slice_at(file: Path, wanted: Container[str]) -> tuple[str, CtSlice] | None:
     """Return series and height of a file of a wanted series; None for all other files."""
     if not is_dicom_file(file):
         return None
+    with extra():
+        import pydicom
     try:
         with reading(file, "DICOM"):
             header = pydicom.dcmread(file, stop_before_pixels=True, specific_tags=_TAGS)

@@ -8,12 +8,15 @@ from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
-from skimage.draw import polygon
 
 from multirater.errors import Fault, InputError
+from multirater.extras import extra
 from multirater.io.importers.lidc.nodules import Nodule
 from multirater.io.importers.lidc.scan import Contour, NoduleDrawing, slice_of, slice_spacing
 from multirater.types import Geometry
+
+with extra():
+    from skimage.draw import polygon
 
 
 @dataclass(frozen=True, eq=False)

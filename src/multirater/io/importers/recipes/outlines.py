@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from multirater.extras import extra
+
 _SMALLEST = 0.02
 """Share of the whole that an enclosed region must have; smaller ones are gaps in the line."""
 
@@ -27,7 +29,9 @@ def enclosed(outlines: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np
         (49, 0)
     """
     from scipy import ndimage
-    from skimage.measure import label, regionprops
+
+    with extra():
+        from skimage.measure import label, regionprops
 
     closed = ndimage.binary_closing(np.pad(outlines, 2), np.ones((3, 3)))[2:-2, 2:-2]
     closed |= outlines
@@ -47,7 +51,8 @@ def enclosed(outlines: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np
 
 def _largest(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return the largest connected part: specks elsewhere are no outline."""
-    from skimage.measure import label
+    with extra():
+        from skimage.measure import label
 
     parts = label(mask, connectivity=2)
     sizes = np.bincount(parts.ravel())[1:]
