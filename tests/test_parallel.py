@@ -5,12 +5,14 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 
 from multirater.errors import InputError
-from multirater.parallel import map_parallel
+from multirater.parallel import many_times, map_parallel
 
 
 def test_order_is_kept():
@@ -79,3 +81,31 @@ def test_workers_end_with_their_parent(tmp_path):
             return
         time.sleep(0.1)
     raise AssertionError(f"{pids} outlived their parent")
+
+
+def _die_once(number, marker):
+    """Take the worker down with it, the first time that number 3 is asked for."""
+    if number == 3 and not marker.exists():
+        marker.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number**2
+
+
+def test_a_worker_that_is_killed_costs_what_it_was_doing(tmp_path):
+    distributed = pytest.importorskip("distributed")
+    work = partial(_die_once, marker=tmp_path / "marker")
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None
+        ) as cluster,
+        many_times(scheduler=cluster.scheduler_address) as apply,
+    ):
+        assert list(apply(work, range(8))) == [number**2 for number in range(8)]
+        assert list(apply(abs, [-1, -2])) == [1, 2]
+    assert (tmp_path / "marker").exists()
+
+
+def test_threads_are_used_when_asked_for():
+    barrier = Barrier(2, timeout=60)
+    with many_times(threads=2) as apply:
+        assert sorted(apply(lambda _: barrier.wait(), range(2))) == [0, 1]

@@ -63,7 +63,9 @@ EXTRAS = {
     ),
     "figures": Extra("figures", {"matplotlib": "matplotlib"}, "report --figures"),
     "coco": Extra("COCO masks", {"pycocotools": "pycocotools"}, "import coco, export --to coco"),
-    "parquet": Extra("Parquet files", {"pyarrow": "pyarrow"}, "features.parquet"),
+    "parquet": Extra(
+        "Parquet files", {"pyarrow": "pyarrow"}, "features.parquet, tables of answers as Parquet"
+    ),
     "dask": Extra("clusters", {"distributed": "distributed"}, "fuse --scheduler"),
     "grabcut": Extra(
         "cuts by GrabCut", {"cv2": "opencv-python-headless"}, "train on coarse drawings by GrabCut"

@@ -5,11 +5,13 @@ from __future__ import annotations
 import multiprocessing
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from functools import partial
 from multiprocessing.connection import wait
 from threading import Thread
-from typing import TypeVar
+from typing import Any, Protocol, TypeVar
 
 from multirater.errors import Fault, InputError
 from multirater.extras import extra
@@ -17,6 +19,14 @@ from multirater.progress import track
 
 T = TypeVar("T")
 R = TypeVar("R")
+
+
+class Apply(Protocol):
+    """Applies a function that can be pickled to items; yields results in their order."""
+
+    def __call__(self, function: Callable[[T], R], items: Sequence[T], /) -> Iterator[R]:
+        """Yield `function(item)` of each item."""
+
 
 _FEW = 4
 """Below this many items starting processes costs more than it saves."""
@@ -86,7 +96,56 @@ def _end_with_parent() -> None:
     Thread(target=watch, daemon=True).start()
 
 
+@contextmanager
+def many_times(*, threads: int = 1, scheduler: str | None = None) -> Iterator[Apply]:
+    """Yield a function that applies others to many items again and again, in order.
+
+    What it takes to connect to a cluster is spent once. A worker of the cluster that is killed
+    costs what it was working on: another one does it.
+
+    Args:
+        threads: to work in; what is applied should leave Python's lock alone.
+        scheduler: address of a Dask scheduler to run on instead.
+
+    Example:
+        >>> with many_times(threads=2) as apply:
+        ...     list(apply(abs, [-1, 2])), list(apply(str, [3]))
+        ([1, 2], ['3'])
+    """
+    if scheduler is not None:
+        with _connected(scheduler) as client:
+            yield partial(_gather, client)
+        return
+    pool = ThreadPoolExecutor(max_workers=max(threads, 1))
+    try:
+        yield pool.map
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
 def _on_dask(function: Callable[[T], R], items: Sequence[T], scheduler: str) -> Iterator[R]:
+    with _connected(scheduler) as client:
+        for future in client.map(function, items, pure=False):
+            yield future.result()
+
+
+def _gather(client: Any, function: Callable[[T], R], items: Sequence[T]) -> Iterator[R]:
+    """Fetch results as they come, so that a worker that dies takes none of them with it."""
+    from distributed import as_completed
+
+    futures = client.map(function, items, pure=False)
+    place = {future.key: number for number, future in enumerate(futures)}
+    found: dict[int, R] = {}
+    due = 0
+    for future, result in as_completed(futures, with_results=True):
+        found[place[future.key]] = result
+        while due in found:
+            yield found.pop(due)
+            due += 1
+
+
+@contextmanager
+def _connected(scheduler: str) -> Iterator[Any]:
     with extra():
         from distributed import Client
     try:
@@ -99,5 +158,4 @@ def _on_dask(function: Callable[[T], R], items: Sequence[T], scheduler: str) -> 
             )
         ) from None
     with client:
-        for future in client.map(function, items, pure=False):
-            yield future.result()
+        yield client

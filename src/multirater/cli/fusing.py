@@ -31,7 +31,9 @@ _REST = (
 def fuse(
     data: Annotated[
         Path,
-        typer.Argument(help="Data set, or a table of answers (task, rater, label) as CSV."),
+        typer.Argument(
+            help="Data set, or a table of answers (task, rater, label) as CSV or Parquet."
+        ),
     ],
     output: Output,
     method: Annotated[
@@ -108,6 +110,8 @@ def fuse(
             options=options,
             raters=raters,
             exclude=exclude,
+            workers=workers,
+            scheduler=scheduler or None,
             overwrite=overwrite,
         )
     else:

@@ -82,6 +82,90 @@ class Stopping:
     tol: float
 
 
+class Evidence(Protocol):
+    """Answers that EM goes over, wherever they are kept."""
+
+    def vote(self, prior: Array) -> tuple[Array, Array]:
+        """Count as if the soft majority vote were the truth: counts and class mass."""
+
+    def expect(self, cm: Array, prior: Array) -> tuple[Array, Array, float]:
+        """Return expected counts, class mass and log-likelihood."""
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """What EM found of raters and classes.
+
+    Attributes:
+        cm: see `Fit`, as the next three.
+        counts: see `Fit`.
+        prior: see `Fit`.
+        log_likelihood: see `Fit`.
+        converged: see `Fit`.
+        last: matrices and prior by which the last step looked at the answers; the posterior is
+            theirs. None when there was no step.
+    """
+
+    cm: Array
+    counts: Array
+    prior: Array
+    log_likelihood: Array
+    converged: bool
+    last: tuple[Array, Array] | None
+
+
+def estimate(
+    evidence: Evidence,
+    model: ConfusionModel,
+    *,
+    prior: Array,
+    estimate_prior: bool,
+    stopping: Stopping,
+    start: Array | None = None,
+) -> Estimate:
+    """Alternate between the truth given the raters and the raters given the truth.
+
+    Args:
+        evidence: what the raters said.
+        model: the method's maximisation step.
+        prior: (n_classes,), class probabilities to start from.
+        estimate_prior: whether the prior is re-estimated in every step.
+        stopping: when to end.
+        start: (n_raters, n_classes, n_classes), matrices to start from, instead of those that
+            follow from a soft majority vote.
+    """
+    counts, mass = evidence.vote(prior)
+    cm = model.start(counts) if start is None else start
+    if estimate_prior and start is None:
+        prior = _share(mass, prior)
+    trace: list[float] = []
+    converged, last = False, None
+    for _ in range(stopping.max_iter):
+        last = (cm, prior)
+        counts, mass, log_likelihood = evidence.expect(cm, prior)
+        trace.append(log_likelihood + model.log_prior(cm))
+        cm = model.maximise(counts, cm)
+        if estimate_prior:
+            prior = _share(mass, prior)
+        converged = _settled(trace, stopping)
+        if converged:
+            break
+    return Estimate(cm, counts, prior, np.array(trace), converged, last)
+
+
+@dataclass(frozen=True)
+class _AtHand:
+    """Answers in memory."""
+
+    answers: Answers
+
+    def vote(self, prior: Array) -> tuple[Array, Array]:
+        return vote_counts(self.answers, prior)
+
+    def expect(self, cm: Array, prior: Array) -> tuple[Array, Array, float]:
+        return expected_counts(self.answers, cm, prior)
+
+
 def run_em(
     answers: Answers,
     model: ConfusionModel,
@@ -91,35 +175,22 @@ def run_em(
     stopping: Stopping,
     start: Array | None = None,
 ) -> Fit:
-    """Alternate between the truth given the raters and the raters given the truth.
-
-    Args:
-        answers: what the raters said.
-        model: the method's maximisation step.
-        prior: (n_classes,), class probabilities to start from.
-        estimate_prior: whether the prior is re-estimated in every step.
-        stopping: when to end.
-        start: (n_raters, n_classes, n_classes), matrices to start from, instead of those that
-            follow from a soft majority vote.
-    """
-    counts, mass = vote_counts(answers, prior)
-    cm = model.start(counts) if start is None else start
-    if estimate_prior and start is None:
-        prior = _share(mass, prior)
-    trace: list[float] = []
-    converged = False
-    for _ in range(stopping.max_iter):
-        before = (cm, prior)
-        counts, mass, log_likelihood = expected_counts(answers, cm, prior)
-        trace.append(log_likelihood + model.log_prior(cm))
-        cm = model.maximise(counts, cm)
-        if estimate_prior:
-            prior = _share(mass, prior)
-        converged = _settled(trace, stopping)
-        if converged:
-            break
-    posterior = posterior_of(answers, *before) if trace else vote_fractions(answers, prior)
-    return Fit(cm, counts, prior, posterior, np.array(trace), converged)
+    """Run EM over answers in memory; the arguments are those of `estimate`."""
+    found = estimate(
+        _AtHand(answers),
+        model,
+        prior=prior,
+        estimate_prior=estimate_prior,
+        stopping=stopping,
+        start=start,
+    )
+    if found.last is None:
+        posterior = vote_fractions(answers, found.prior)
+    else:
+        posterior = posterior_of(answers, *found.last)
+    return Fit(
+        found.cm, found.counts, found.prior, posterior, found.log_likelihood, found.converged
+    )
 
 
 def confusion_of(counts: Array) -> Array:

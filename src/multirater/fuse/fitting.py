@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -124,7 +124,18 @@ def row_labels(answers: Answers, posterior: NDArray[np.float64]) -> tuple[NDArra
     return np.where(known, label, MISSING), int(answers.weight[tied].sum())
 
 
-def class_prior(prior: Prior, answers: Answers) -> NDArray[np.float64]:
+class Counted(Protocol):
+    """Answers of which it is known how frequent classes are."""
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+
+    def class_frequency(self) -> NDArray[np.float64]:
+        """Return the share of each class among all answers."""
+
+
+def class_prior(prior: Prior, answers: Counted) -> NDArray[np.float64]:
     """Return the class probabilities (n_classes,) that a choice of prior stands for."""
     if isinstance(prior, str):
         if prior not in ("frequency", "estimated"):

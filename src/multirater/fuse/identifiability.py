@@ -8,7 +8,7 @@ labels. This module looks at what can be seen of each.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
 import numpy as np
@@ -130,6 +130,35 @@ def assess(
     classes: tuple[Hashable, ...],
 ) -> Identifiability:
     """Assess a fusion from its answers, what was estimated of raters, and of rows (posterior)."""
+    return assess_counts(
+        cm,
+        counts,
+        raters,
+        classes,
+        swap_drop=lambda pair: _swap_drop(answers, cm, prior, pair),
+        outvoted=lambda k: outvoted_share(outvoted_items(answers, posterior, k)),
+    )
+
+
+def assess_counts(
+    cm: NDArray[np.float64],
+    counts: NDArray[np.float64],
+    raters: tuple[Hashable, ...],
+    classes: tuple[Hashable, ...],
+    *,
+    swap_drop: Callable[[tuple[int, int]], float],
+    outvoted: Callable[[int], float],
+) -> Identifiability:
+    """Assess a fusion from what was estimated of raters.
+
+    Args:
+        cm: (n_raters, true, observed).
+        counts: expected answers, same axes.
+        raters: names.
+        classes: names.
+        swap_drop: by how much the log-likelihood falls when two classes are swapped.
+        outvoted: the share of the items fused to a class that most raters gave another label.
+    """
     labels_per_class = counts.sum(2)
     present = labels_per_class.sum(0) > 0.5
     took_part = labels_per_class.sum(1) > 0.5
@@ -147,8 +176,8 @@ def assess(
             )
         ),
         swap=None if pair is None else (classes[pair[0]], classes[pair[1]]),
-        swap_drop=np.nan if pair is None else _swap_drop(answers, cm, prior, pair),
-        follows=_followed_rater(answers, posterior, cm, labels_per_class, raters),
+        swap_drop=np.nan if pair is None else swap_drop(pair),
+        follows=_followed_rater(outvoted, cm, labels_per_class, raters),
         raters=raters,
         classes=classes,
     )
@@ -217,9 +246,7 @@ def _swap_drop(
 ) -> float:
     if answers.gold is None and answers.row_prior is None:
         # To swap two classes in all matrices is to swap how frequent they are.
-        swapped = prior.copy()
-        swapped[list(pair)] = prior[list(pair[::-1])]
-        as_found, exchanged = log_likelihood_of(answers, cm, prior, swapped)
+        as_found, exchanged = log_likelihood_of(answers, cm, prior, swapped_prior(prior, pair))
         return as_found - exchanged
     other = cm.copy()
     other[:, list(pair)] = cm[:, list(pair[::-1])]
@@ -227,9 +254,15 @@ def _swap_drop(
     return as_found - exchanged
 
 
+def swapped_prior(prior: NDArray[np.float64], pair: tuple[int, int]) -> NDArray[np.float64]:
+    """Return class probabilities with those of two classes exchanged."""
+    swapped = prior.copy()
+    swapped[list(pair)] = prior[list(pair[::-1])]
+    return swapped
+
+
 def _followed_rater(
-    answers: Answers,
-    posterior: NDArray[np.float64],
+    outvoted: Callable[[int], float],
     cm: NDArray[np.float64],
     labels_per_class: NDArray[np.float64],
     raters: tuple[Hashable, ...],
@@ -248,7 +281,7 @@ def _followed_rater(
         return raters[rater]
     for k, recalls in zip(present, np.where(met, recall, 0.0).T, strict=True):
         rater = _alone_at_the_top(recalls)
-        if rater is not None and _outvoted(answers, posterior, int(k)) >= _OUTVOTED:
+        if rater is not None and outvoted(int(k)) >= _OUTVOTED:
             return raters[rater]
     return None
 
@@ -259,8 +292,8 @@ def _alone_at_the_top(recalls: NDArray[np.float64]) -> int | None:
     return int(best) if alone else None
 
 
-def _outvoted(answers: Answers, posterior: NDArray[np.float64], k: int) -> float:
-    """Share of the items fused to class k that most of their raters gave another label."""
+def outvoted_items(answers: Answers, posterior: NDArray[np.float64], k: int) -> tuple[float, float]:
+    """Count the items fused to class k, and those of them that most raters labelled otherwise."""
     items, against = 0.0, 0.0
     votes_for_k = np.tile(np.arange(answers.n_classes) == k, answers.n_raters).astype(float)
     for rows, matrix, *_ in answers.blocks:
@@ -268,4 +301,9 @@ def _outvoted(answers: Answers, posterior: NDArray[np.float64], k: int) -> float
         n_votes = matrix @ np.ones_like(votes_for_k)
         items += weight.sum()
         against += weight.sum(where=2 * (matrix @ votes_for_k) < n_votes)
-    return against / max(items, 1e-300)
+    return items, against
+
+
+def outvoted_share(items: tuple[float, float]) -> float:
+    """Return the share of items that were outvoted, from what `outvoted_items` counts."""
+    return items[1] / max(items[0], 1e-300)

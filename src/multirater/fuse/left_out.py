@@ -17,6 +17,9 @@ Array = NDArray[np.float64]
 _LEAST = 1e-12
 """Keeps logarithms finite."""
 
+_BLOCK = 1 << 20
+"""Probabilities (rows times classes) looked at at a time."""
+
 
 def left_out_vote(rows: NDArray[np.integer], weight: Array, n_classes: int) -> NDArray[np.int64]:
     """Return the (weighted) vote of the others, for each rater.
@@ -67,15 +70,27 @@ def alike_without(answers: Answers, posterior: Array, cm: Array) -> tuple[Array,
         >>> alike_without(said, np.array([[0.02, 0.98]]), cm)
         (array([0., 0.]), array([1., 1.]))
     """
-    n_answers = np.diff(answers.matrix.indptr)
-    row = np.repeat(np.arange(len(answers)), n_answers)
-    rater, said = np.divmod(answers.matrix.indices, answers.n_classes)
+    right, total = np.zeros((2, answers.n_raters))
+    log_cm = np.log(np.maximum(cm, _LEAST))
+    step = max(_BLOCK // answers.n_classes, 1)
+    for start in range(0, len(answers), step):
+        rows = slice(start, min(start + step, len(answers)))
+        rater, alike, weight = _alike_in(answers, rows, posterior[rows], log_cm)
+        right += np.bincount(rater, weight * alike, minlength=answers.n_raters)
+        total += np.bincount(rater, weight, minlength=answers.n_raters)
+    return right, total
+
+
+def _alike_in(
+    answers: Answers, rows: slice, posterior: Array, log_cm: Array
+) -> tuple[NDArray[np.integer], NDArray[np.bool_], Array]:
+    """Return rater, likeness and weight of each answer of some rows that is not the only one."""
+    pointer = answers.matrix.indptr[rows.start : rows.stop + 1]
+    n_answers = np.diff(pointer)
+    row = np.repeat(np.arange(len(n_answers)), n_answers)
+    rater, said = np.divmod(answers.matrix.indices[pointer[0] : pointer[-1]], answers.n_classes)
     has_company = n_answers[row] > 1
     row, rater, said = row[has_company], rater[has_company], said[has_company]
     others = np.log(np.maximum(posterior, _LEAST**3))[row]
-    others -= np.log(np.maximum(cm, _LEAST))[rater, :, said]
-    alike = others.round(9).argmax(1) == said
-    weight = answers.weight[row]
-    right = np.bincount(rater, weight * alike, minlength=answers.n_raters)
-    total = np.bincount(rater, weight, minlength=answers.n_raters)
-    return right.astype(float), total.astype(float)
+    others -= log_cm[rater, :, said]
+    return rater, others.round(9).argmax(1) == said, answers.weight[rows][row]

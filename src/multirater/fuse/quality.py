@@ -38,6 +38,9 @@ COLUMNS = ("quality", "quality_low", "quality_high", "rank")
 CLASS_DIRICHLET = 1.0
 """Pseudo-count of each entry of a matrix of class labels: few answers say little."""
 
+CONSENSUS, LONG_ENOUGH = FreeMatrices(CLASS_DIRICHLET), Stopping(200, 1e-7)
+"""How the consensus of class labels is found."""
+
 MANY = 8
 """Labels of most cases from which on the others vote with equal weights: weights help few voters,
 and can follow those among many who err alike."""
@@ -113,13 +116,8 @@ def quality_of_class_labels(answers: Answers, raters: Sequence[Hashable]) -> pd.
         answers: what the raters said of each case.
         raters: names.
     """
-    fit = run_em(
-        answers,
-        FreeMatrices(CLASS_DIRICHLET),
-        prior=answers.class_frequency(),
-        estimate_prior=True,
-        stopping=Stopping(200, 1e-7),
-    )
+    prior = answers.class_frequency()
+    fit = run_em(answers, CONSENSUS, prior=prior, estimate_prior=True, stopping=LONG_ENOUGH)
     return quality_of_answers(*alike_without(answers, fit.posterior, fit.cm), raters)
 
 
@@ -186,10 +184,12 @@ def quality_of_answers(
     low, high = beta.ppf([[tail], [1 - tail]], right + 0.5, total - right + 0.5)
     low = np.where(total > 0, np.fmin(low, value), np.nan)
     high = np.where(total > 0, np.fmax(high, value), np.nan)
-    gap = value[:, None] - value
-    margin = np.sqrt((value - low)[:, None] ** 2 + (high - value) ** 2)
-    with np.errstate(invalid="ignore"):
-        return _table(raters, value, low, high, gap > margin)
+    better = np.empty((len(value), len(value)), dtype=bool)
+    for one in range(len(value)):  # by rows: of ten thousand raters the gaps take a gigabyte
+        with np.errstate(invalid="ignore"):
+            margin = np.sqrt((value[one] - low[one]) ** 2 + (high - value) ** 2)
+            better[one] = value[one] - value > margin
+    return _table(raters, value, low, high, better)
 
 
 def with_quality(table: pd.DataFrame, quality: pd.DataFrame) -> pd.DataFrame:

@@ -18,6 +18,12 @@ UNFINISHED = "not-converged"
 """Code of the finding that a method ended before it had settled."""
 
 
+def unfinished(method: str, n_iter: int) -> Finding:
+    """Say that a method reached its limit of steps."""
+    text = f"{method} stopped after {n_iter} iterations before it converged: raise max_iter"
+    return Finding("caution", text, UNFINISHED, {"iterations": n_iter})
+
+
 @dataclass(frozen=True, eq=False)
 class FusionResult:
     """One label per item, and what the labels say about each rater.
@@ -65,9 +71,7 @@ class FusionResult:
         found = self.identifiability.findings()
         if self.converged:
             return found
-        numbers = {"iterations": self.n_iter}
-        text = f"{self.method} stopped after {self.n_iter} iterations before it converged"
-        return (Finding("caution", f"{text}: raise max_iter", UNFINISHED, numbers), *found)
+        return (unfinished(self.method, self.n_iter), *found)
 
     @property
     def skill(self) -> NDArray[np.float64]:

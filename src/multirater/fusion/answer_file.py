@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
 from multirater.fuse.table import long_columns
+from multirater.fusion.parquet_answers import read_answers
+from multirater.io.tables.parquet_table import is_parquet
 from multirater.words import counted
 
 _SEPARATORS = ",;\t"
@@ -41,7 +43,7 @@ def read_answer_file(path: Path, also: Sequence[str] = ()) -> pd.DataFrame:
     """Read task, rater and label of every answer, as categories of texts; NaN where empty.
 
     Args:
-        path: CSV with a header; comma, semicolon or tab separates its columns.
+        path: CSV with a header, whose columns comma, semicolon or tab separates; or Parquet.
         also: further columns to keep, where the table has them.
 
     Raises:
@@ -53,7 +55,7 @@ def read_answer_file(path: Path, also: Sequence[str] = ()) -> pd.DataFrame:
         columns = (frame.columns[0], frame.columns[1], frame.columns[2])
         _require_names(frame, columns)
         _require_once(frame, columns)
-        return frame.assign(**{columns[2]: _in_order(frame[columns[2]])})
+        return frame.assign(**{columns[2]: _with_classes_in_order(frame[columns[2]])})
     except InputError as error:
         raise error.at(file=path) from None
 
@@ -61,6 +63,8 @@ def read_answer_file(path: Path, also: Sequence[str] = ()) -> pd.DataFrame:
 def _read(path: Path, also: Sequence[str]) -> pd.DataFrame:
     if not path.is_file():
         raise InputError(Fault("no such table", fix="check the path"))
+    if is_parquet(path):
+        return read_answers(path, also)
     encoding = encoding_of(path)
     separator = ","
     try:
@@ -169,13 +173,20 @@ def _require_even_lines(path: Path, separator: str, encoding: str) -> None:
         raise InputError(_unreadable(f"line {reader.line_num}: {error}")) from None
 
 
-def _in_order(labels: pd.Series[Any]) -> pd.Series[Any]:
-    """Put classes in order: whole numbers by their value, then names."""
-    names = [str(each) for each in labels.cat.categories]
+def in_order(names: Sequence[str]) -> list[str]:
+    """Put classes in order: whole numbers by their value, then names.
+
+    Example:
+        >>> in_order(["b", "10", "a", "9"])
+        ['9', '10', 'a', 'b']
+    """
     numbers = [name for name in names if re.fullmatch(r"[+-]?[0-9]{1,15}", name)]
     others = sorted(set(names) - set(numbers))
-    ordered = [*sorted(numbers, key=lambda name: (int(name), name)), *others]
-    return labels.cat.reorder_categories(ordered)
+    return [*sorted(numbers, key=lambda name: (int(name), name)), *others]
+
+
+def _with_classes_in_order(labels: pd.Series[Any]) -> pd.Series[Any]:
+    return labels.cat.reorder_categories(in_order([str(each) for each in labels.cat.categories]))
 
 
 def _require_names(frame: pd.DataFrame, columns: tuple[str, str, str]) -> None:

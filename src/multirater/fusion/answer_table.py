@@ -18,9 +18,12 @@ from multirater.fuse.rater_table import rater_table_of_tasks
 from multirater.fuse.table import Table, encode_table, long_columns
 from multirater.fusion.answer_file import encoding_of, read_answer_file, separator_of
 from multirater.fusion.folder import FusedDataset, fusion_folder, write_settings
+from multirater.fusion.large_table import fuse_large_table
+from multirater.fusion.parquet_answers import count_answers
 from multirater.io.results.contents import write_dataset_of
 from multirater.io.results.origin import write_origin
 from multirater.io.tables.manifest import FILE_NAME, Row
+from multirater.io.tables.parquet_table import MOST_ROWS, is_parquet
 from multirater.io.tables.rater_info import read_rater_info
 from multirater.rater_choice import chosen_names
 from multirater.types import ANSWER_COLUMNS, Classes, LabelClass
@@ -31,6 +34,8 @@ _OF_A_CASE = ("truth", "split", "patient")
 
 def is_answer_table(path: Path) -> bool:
     """Whether a file names tasks, raters and answers, and no images: it need not be opened."""
+    if is_parquet(path):
+        return path.is_file()
     if path.suffix.lower() not in (".csv", ".tsv") or path.name == FILE_NAME or not path.is_file():
         return False
     with path.open(encoding=encoding_of(path), errors="replace") as stream:
@@ -49,15 +54,31 @@ def fuse_table(
     options: Mapping[str, Any] | None = None,
     raters: Iterable[str] | None = None,
     exclude: Iterable[str] | None = None,
+    workers: int = 1,
+    scheduler: str | None = None,
     overwrite: bool = False,
 ) -> FusedDataset:
-    """Fuse a CSV with the columns task, rater and label; of all raters, or of some.
+    """Fuse a CSV or Parquet file with the columns task, rater and label.
+
+    Parquet of more than five million answers, or with a scheduler, is fused in parts, see
+    `fuse_large_table`.
 
     Without a method one is taken that fits, see `choice_for`. The folder is that of any fusion of
     class labels: `manifest.csv`, `cases.csv`, `classes.csv`, `raters.csv` and `fusion.json`.
     """
     if method is not None:
         _require_method(method, options or {})
+    if scheduler or (is_parquet(path) and count_answers(path) > MOST_ROWS):
+        _require_parts(path, raters, exclude)
+        return fuse_large_table(
+            path,
+            folder,
+            method=method,
+            options=options,
+            workers=workers,
+            scheduler=scheduler,
+            overwrite=overwrite,
+        )
     frame = _of_raters(read_answer_file(path, _OF_A_CASE), path, raters, exclude)
     encoded = encode_table(frame)
     n_answers = int(np.median(np.diff(encoded.answers.matrix.indptr)))
@@ -68,6 +89,16 @@ def fuse_table(
         done = _fused(frame, encoded, choice, path, part)
         write_settings(part, settings, done.findings)
     return replace(done, folder=folder)
+
+
+def _require_parts(path: Path, raters: Iterable[str] | None, exclude: Iterable[str] | None) -> None:
+    """Refuse what is for tables in memory only."""
+    if not is_parquet(path):
+        fix = "leave --scheduler out, or save the table as Parquet"
+        raise InputError(Fault("a CSV is read in one process", fix=fix, file=str(path)))
+    if raters or exclude:
+        found = "raters are chosen from tables that fit into memory, and this is fused in parts"
+        raise InputError(Fault(found, fix="choose them when you write the table", file=str(path)))
 
 
 def _fused(

@@ -30,7 +30,7 @@ class FusedDataset:
         folder: holds `labels/`, `raters.csv`, `cases.csv`, `manifest.csv`, `fusion.json` and, when
             asked for, `probability/`.
         raters: the content of `raters.csv`.
-        cases: the content of `cases.csv`.
+        cases: the content of `cases.csv`; empty where there is `cases.parquet` alone.
         findings: what speaks against the result, most frequent first.
         method: that fused the labels.
         why: why it was chosen; empty when it was asked for.

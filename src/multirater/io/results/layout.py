@@ -24,6 +24,9 @@ from multirater.io.tables.manifest import read_rows
 ResultKind: TypeAlias = Literal["data set", "fusion", "run", "predictions"]
 
 FUSION = "fusion.json"
+CASES_PARQUET = "cases.parquet"
+"""What is said of each case of a large table."""
+
 RATERS, CASES, CURVES, SEEDS = "raters.csv", "cases.csv", "curves.csv", "seeds.csv"
 CONFIG, DATA, PLAN, TRUST = "config.json", "data.json", "plan.json", "trust.json"
 CHECKPOINTS, PREDICTIONS = "checkpoints", "predictions"

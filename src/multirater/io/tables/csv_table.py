@@ -8,6 +8,7 @@ from io import StringIO
 from pathlib import Path
 
 from multirater.errors import Fault, InputError
+from multirater.io.tables.parquet_table import is_parquet, read_cells
 from multirater.io.tables.spreadsheet import meant
 
 
@@ -20,7 +21,7 @@ def read_table(
     are empty.
 
     Args:
-        path: the file, UTF-8 with or without a byte-order mark.
+        path: the file, UTF-8 with or without a byte-order mark; or Parquet.
         faults: where lines that do not fit the header are noted; they are left out.
         expected: the header, in words, for messages.
         aliases: other names of columns.
@@ -31,6 +32,11 @@ def read_table(
     Raises:
         InputError: the file as a whole cannot be used.
     """
+    if is_parquet(path):
+        names, cells = read_cells(path)
+        header = [(aliases or {}).get(name, name) for name in names]
+        require_distinct(header, str(path))
+        return header, cells
     text = _text(path)
     first = next((line for line in text.splitlines() if line.strip()), "")
     if not first:
