@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: setup demo check test lint fuzz clean
+.PHONY: setup demo check test lint fuzz dist docs tutorials clean
 
 setup: $(STAMP)
 
@@ -24,7 +24,7 @@ lint: setup
 	$(BIN)/lint-imports
 
 # Contracts, and the unit tests that train nothing and read no images; new ones are found by place.
-TRAINS := tests/test_demo.py tests/test_docs.py tests/test_estimator.py
+TRAINS := tests/test_demo.py tests/test_docs.py tests/test_estimator.py tests/test_wheel.py
 QUICK := $(addprefix tests/,fuse fusion metrics sanity samples io/tables io/results io/drawings) \
   $(filter-out $(TRAINS),$(wildcard tests/test_*.py)) \
   $(shell find tests -name 'test_contract_*.py' -not -path 'tests/fuse/*' -not -path 'tests/metrics/*')
@@ -38,5 +38,19 @@ test: lint
 fuzz: setup
 	MULTIRATER_FUZZ=500 $(BIN)/python -m pytest tests/fuzz
 
+# Wheel and sdist, in dist/.
+dist: setup
+	rm -rf dist
+	$(BIN)/python -m build --no-isolation --outdir dist .
+
+# The site, in site/: warnings are errors, and it is read without a network.
+docs: setup
+	$(BIN)/codespell
+	$(BIN)/mkdocs build --strict --quiet
+
+# Run the tutorials and write what they print and draw into their pages and notebooks.
+tutorials: setup
+	MULTIRATER_WRITE_TUTORIALS=1 $(BIN)/python -m pytest --quiet tests/documents/test_tutorials.py
+
 clean:
-	rm -rf $(VENV) demo out
+	rm -rf $(VENV) demo out dist site
