@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from multirater.evaluation import evaluate
     from multirater.fusion.fused_dataset import fuse_dataset
     from multirater.io import dataset_from_arrays, read_dataset, write_dataset
+    from multirater.io.gold import with_gold
     from multirater.rater_choice import choose_raters
     from multirater.report import write_report
     from multirater.training import TrainConfig, predict, train
@@ -44,6 +45,7 @@ _HOMES = {
     "predict": "multirater.training",
     "read_dataset": "multirater.io",
     "train": "multirater.training",
+    "with_gold": "multirater.io.gold",
     "write_dataset": "multirater.io",
     "write_report": "multirater.report",
 }
@@ -70,6 +72,7 @@ __all__ = [
     "samples",
     "simulate",
     "train",
+    "with_gold",
     "write_dataset",
     "write_report",
 ]

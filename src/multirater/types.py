@@ -253,6 +253,7 @@ class Case:
         simulated: for simulated raters, what was drawn to make their label, as JSON.
         drawings: coarse drawings; never among `labels`.
         patient: whose image it is, or nothing; cases of one patient resemble each other.
+        gold: what an expert decided, -1 where they left it open; see `io.gold`.
     """
 
     name: str
@@ -263,6 +264,7 @@ class Case:
     simulated: Mapping[str, str] = field(default_factory=dict)
     drawings: tuple[Drawing, ...] = ()
     patient: str = ""
+    gold: Source[LabelMap] | None = None
 
     def read_image(self) -> Image | None:
         """Read the image, (channels, *space); None when the case has none."""
@@ -271,6 +273,10 @@ class Case:
     def read_truth(self) -> LabelMap | None:
         """Read the true label, (*space); None when nobody knows it."""
         return None if self.truth is None else _read(self.truth, self.name, "(truth)")
+
+    def read_gold(self) -> LabelMap | None:
+        """Read what an expert decided, (*space); None when nobody did."""
+        return None if self.gold is None else _read(self.gold, self.name, "(gold)")
 
     def read_label(self, rater: str) -> LabelMap:
         """Read what one rater drew."""

@@ -207,11 +207,14 @@ def opened(
     *,
     raters: list[str] | None = None,
     exclude: list[str] | None = None,
+    gold: Path | None = None,
 ) -> Dataset:
-    """Open a data set, or one split of it, with all or some of its raters."""
+    """Open a data set, or one split of it, with all or some of its raters, and gold labels."""
     import multirater
 
     dataset = multirater.choose_raters(multirater.read_dataset(data), raters, exclude=exclude)
+    if gold is not None:
+        dataset = multirater.with_gold(dataset, gold)
     if not split:
         return dataset
     known = sorted({case.split for case in dataset if case.split})

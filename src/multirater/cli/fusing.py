@@ -11,6 +11,7 @@ from multirater.cli.data import opened
 from multirater.cli.options import (
     ALL_CORES,
     Exclude,
+    Gold,
     Json,
     Output,
     Overwrite,
@@ -66,6 +67,7 @@ def fuse(
     ] = False,
     raters: Raters = None,
     exclude: Exclude = None,
+    gold: Gold = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a stopped run.")] = False,
     scheduler: Annotated[
         str, typer.Option(help="Address of a Dask scheduler to run on.", show_default=False)
@@ -95,7 +97,7 @@ def fuse(
 
         done = fuse_by_network(
             run,
-            opened(data, raters=raters, exclude=exclude),
+            opened(data, raters=raters, exclude=exclude, gold=gold),
             output,
             probability=probability,
             resume=resume,
@@ -112,11 +114,12 @@ def fuse(
             exclude=exclude,
             workers=workers,
             scheduler=scheduler or None,
+            gold=gold,
             overwrite=overwrite,
         )
     else:
         done = fuse_dataset(
-            opened(data, raters=raters, exclude=exclude),
+            opened(data, raters=raters, exclude=exclude, gold=gold),
             output,
             method=method or None,
             pooled=pooled,

@@ -37,6 +37,15 @@ Exclude = Annotated[
         show_default=False,
     ),
 ]
+Gold = Annotated[
+    Path | None,
+    typer.Option(
+        "--gold",
+        metavar="FOLDER",
+        help="Labels that stand: decisions of `view --adjudicate`, or a data set of one rater.",
+        show_default=False,
+    ),
+]
 TrustCode = Annotated[
     bool,
     typer.Option(

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from multirater.cli.options import ALL_CORES, Exclude, Overwrite, Raters, Seed, Workers
+from multirater.cli.options import ALL_CORES, Exclude, Gold, Overwrite, Raters, Seed, Workers
 from multirater.errors import Fault, InputError
 
 Subjects = Annotated[
@@ -34,6 +34,7 @@ def report(
     ] = None,
     raters: Raters = None,
     exclude: Exclude = None,
+    gold: Gold = None,
     seed: Seed = 0,
     workers: Workers = ALL_CORES,
     overwrite: Overwrite = False,
@@ -49,6 +50,7 @@ def report(
             figures=figures,
             raters=raters,
             exclude=exclude,
+            gold=gold,
             seed=seed,
             workers=workers,
             overwrite=overwrite,

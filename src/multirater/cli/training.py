@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from multirater.cli.data import opened
-from multirater.cli.options import Exclude, Output, Raters, Split, TrustCode
+from multirater.cli.options import Exclude, Gold, Output, Raters, Split, TrustCode
 from multirater.cli.planning import Memory
 from multirater.cli.settings import settings_of, with_settings
 from multirater.errors import Fault, InputError
@@ -53,6 +53,7 @@ def train(
     ] = 1,
     raters: Raters = None,
     exclude: Exclude = None,
+    gold: Gold = None,
     trust_code: TrustCode = False,
     **settings: Any,
 ) -> None:
@@ -66,7 +67,7 @@ def train(
     from multirater.training import resume as go_on
     from multirater.training import train as begin
 
-    dataset = opened(data, raters=raters, exclude=exclude)
+    dataset = opened(data, raters=raters, exclude=exclude, gold=gold)
     if (output is None) == (resume is None):
         raise InputError(Fault("either -o RUN or --resume RUN is needed", expected="one of them"))
     if resume is not None:

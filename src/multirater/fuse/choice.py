@@ -43,24 +43,29 @@ def choose_method(dataset: Dataset) -> Choice:
     """
     n_labels = [len(case.labels) for case in dataset if case.labels]
     most = int(np.median(n_labels)) if n_labels else 0
-    return choice_for(dataset.kind == "masks", most, len(dataset.raters))
+    decided = any(case.gold is not None for case in dataset)
+    return choice_for(dataset.kind == "masks", most, len(dataset.raters), decided=decided)
 
 
-def choice_for(is_masks: bool, labels_per_case: int, n_raters: int) -> Choice:
+def choice_for(
+    is_masks: bool, labels_per_case: int, n_raters: int, *, decided: bool = False
+) -> Choice:
     """Choose a method by the kind of labels and how many there are.
 
     Args:
         is_masks: labels are drawings.
         labels_per_case: of most cases.
         n_raters: of the data set.
+        decided: whether gold labels of some cases show who errs.
 
     Example:
         >>> choice_for(True, 5, 5).method, choice_for(False, 3, 176).method
         ('weighted-vote', 'dawid-skene')
-        >>> choice_for(True, 2, 2).method
-        'majority-vote'
+        >>> choice_for(True, 2, 2).method, choice_for(True, 2, 40, decided=True).method
+        ('majority-vote', 'weighted-vote')
     """
-    if n_raters < _FEWEST or (is_masks and labels_per_case < _FEWEST):
+    is_sparse = is_masks and labels_per_case < _FEWEST
+    if n_raters < _FEWEST or (is_sparse and not decided):
         few = "one rater" if n_raters < 2 else "two raters"
         said = few if n_raters < _FEWEST else f"{labels_per_case} labels per case"
         kept = "what both drew" if is_masks else "the lower class where they differ"
@@ -71,6 +76,12 @@ def choice_for(is_masks: bool, labels_per_case: int, n_raters: int) -> Choice:
         if n_raters < 2 or labels_per_case < 2:
             why = "a case that one rater labelled keeps that label: nothing can be fused"
         return Choice("majority-vote", why)
+    if is_sparse:
+        why = (
+            f"{n_raters} raters and gold labels, which show who errs though most cases have few "
+            "labels: a vote counts by how far the rater agrees with them and with the others"
+        )
+        return Choice("weighted-vote", why)
     if is_masks:
         why = (
             f"{n_raters} raters; a vote counts by how far the rater agrees with the others, which "

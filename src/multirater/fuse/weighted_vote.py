@@ -40,8 +40,9 @@ def weighted_vote(
     """Return the class with most votes, each counting by how far the rater agrees with the others.
 
     A vote counts a / (1 - a), where a is the rater's Dice with the weighted vote of the others: the
-    mean over all classes but 0, which is taken for the background of drawings. A tie goes to the
-    lowest class index; `n_ties` counts them. `weight` of the result says what votes counted.
+    mean over all classes but 0, which is taken for the background of drawings. Where a gold label
+    is known, raters are held against that. A tie goes to the lowest class index; `n_ties` counts
+    them. `weight` of the result says what votes counted.
 
     Example:
         >>> masks = np.array([[0, 1, 1, 1, 0], [0, 1, 1, 1, 0], [1, 0, 0, 0, 1], [0, 0, 0, 1, 1]])
@@ -70,10 +71,13 @@ def vote_weights(answers: Answers) -> Array:
     rater, said = np.divmod(answers.matrix.indices, answers.n_classes)
     items = answers.weight[row] * answers.matrix.data
     few = np.diff(answers.matrix.indptr)[row] <= _FEW
+    gold = np.full(len(row), MISSING) if answers.gold is None else answers.gold[row]
+    classes = np.arange(answers.n_classes)
     weight = np.full(answers.n_raters, 1 / answers.n_raters)
     for _ in range(_ROUNDS):
         votes = _votes(answers, weight)[row]
         votes[np.arange(len(row)), said] -= weight[rater]
+        votes = np.where(gold[:, None] == MISSING, votes, gold[:, None] == classes)
         known = votes.sum(1) > 1e-9
         others = _verdict(votes[known], few[known])
         agreed = _dice(rater[known], said[known], items[known, None] * others, answers.n_raters)

@@ -20,13 +20,16 @@ from multirater.fusion.answer_file import encoding_of, read_answer_file, separat
 from multirater.fusion.folder import FusedDataset, fusion_folder, write_settings
 from multirater.fusion.large_table import fuse_large_table
 from multirater.fusion.parquet_answers import count_answers
+from multirater.io.gold import gold_names
 from multirater.io.results.contents import write_dataset_of
 from multirater.io.results.origin import write_origin
 from multirater.io.tables.manifest import FILE_NAME, Row
 from multirater.io.tables.parquet_table import MOST_ROWS, is_parquet
 from multirater.io.tables.rater_info import read_rater_info
+from multirater.progress import say
 from multirater.rater_choice import chosen_names
 from multirater.types import ANSWER_COLUMNS, Classes, LabelClass
+from multirater.words import counted
 
 _OF_A_CASE = ("truth", "split", "patient")
 """Columns that go with a case into the manifest of its fusion."""
@@ -56,6 +59,7 @@ def fuse_table(
     exclude: Iterable[str] | None = None,
     workers: int = 1,
     scheduler: str | None = None,
+    gold: Path | None = None,
     overwrite: bool = False,
 ) -> FusedDataset:
     """Fuse a CSV or Parquet file with the columns task, rater and label.
@@ -63,13 +67,15 @@ def fuse_table(
     Parquet of more than five million answers, or with a scheduler, is fused in parts, see
     `fuse_large_table`.
 
+    Answers that are known (`gold`, see `io.gold`) stand, and raters are learned from them.
+
     Without a method one is taken that fits, see `choice_for`. The folder is that of any fusion of
     class labels: `manifest.csv`, `cases.csv`, `classes.csv`, `raters.csv` and `fusion.json`.
     """
     if method is not None:
         _require_method(method, options or {})
     if scheduler or (is_parquet(path) and count_answers(path) > MOST_ROWS):
-        _require_parts(path, raters, exclude)
+        _require_parts(path, raters, exclude, gold)
         return fuse_large_table(
             path,
             folder,
@@ -80,31 +86,51 @@ def fuse_table(
             overwrite=overwrite,
         )
     frame = _of_raters(read_answer_file(path, _OF_A_CASE), path, raters, exclude)
-    encoded = encode_table(frame)
+    known = _known_answers(gold, frame)
+    encoded = encode_table(frame, gold=known)
     n_answers = int(np.median(np.diff(encoded.answers.matrix.indptr)))
     choice = choice_of(method, options, choice_for(False, n_answers, len(encoded.raters)))
     _require_method(choice.method, choice.options)
-    settings = {"method": choice.method, "options": dict(choice.options), "why": choice.why}
+    settings: dict[str, Any] = {
+        "method": choice.method,
+        "options": dict(choice.options),
+        "why": choice.why,
+    }
+    if known:
+        settings["gold"] = len(known)
     with fusion_folder(folder, settings, [path], resume=False, overwrite=overwrite) as part:
-        done = _fused(frame, encoded, choice, path, part)
+        done = _fused(frame, encoded, choice, known, path, part)
         write_settings(part, settings, done.findings)
     return replace(done, folder=folder)
 
 
-def _require_parts(path: Path, raters: Iterable[str] | None, exclude: Iterable[str] | None) -> None:
+def _require_parts(
+    path: Path,
+    raters: Iterable[str] | None,
+    exclude: Iterable[str] | None,
+    gold: Path | None,
+) -> None:
     """Refuse what is for tables in memory only."""
     if not is_parquet(path):
         fix = "leave --scheduler out, or save the table as Parquet"
         raise InputError(Fault("a CSV is read in one process", fix=fix, file=str(path)))
+    if gold is not None:
+        found = "gold labels go with tables that fit into memory, and this is fused in parts"
+        raise InputError(Fault(found, fix="leave --gold out", file=str(path)))
     if raters or exclude:
         found = "raters are chosen from tables that fit into memory, and this is fused in parts"
         raise InputError(Fault(found, fix="choose them when you write the table", file=str(path)))
 
 
 def _fused(
-    frame: pd.DataFrame, encoded: Table, choice: Choice, path: Path, folder: Path
+    frame: pd.DataFrame,
+    encoded: Table,
+    choice: Choice,
+    known: Mapping[str, str] | None,
+    path: Path,
+    folder: Path,
 ) -> FusedDataset:
-    result = method_named(choice.method)(frame, **choice.options)
+    result = method_named(choice.method)(frame, gold=known, **choice.options)
     described = with_quality(
         rater_table_of_tasks(result.counts, result.raters, result.classes),
         quality_of_class_labels(encoded.answers, encoded.raters),
@@ -131,6 +157,19 @@ def _first_texts(frame: pd.DataFrame, task: str, name: str, label: pd.Series[Any
     given = frame[[task, name]].dropna().drop_duplicates(task)
     said = dict(zip(given[task].astype(str), given[name].astype(str), strict=True))
     return [said.get(str(case), "") for case in label.index]
+
+
+def _known_answers(gold: Path | None, frame: pd.DataFrame) -> dict[str, str] | None:
+    """Return the known answers to tasks of the table; None where there are none."""
+    if gold is None:
+        return None
+    tasks = set(frame.iloc[:, 0].astype(str).unique())
+    found = gold_names(gold)
+    known = {task: name for task, name in found.items() if task in tasks}
+    if found and not known:
+        raise InputError(Fault("gold labels of none of the tasks", file=str(gold)))
+    say(f"gold labels of {counted(len(known), 'task')}")
+    return known or None
 
 
 def _of_raters(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -16,6 +16,7 @@ from multirater.fuse.fitting import row_labels
 from multirater.fuse.likeness import likeness
 from multirater.fuse.methods import NEEDS_SPACE, method_named
 from multirater.fuse.problem import decode_patterns
+from multirater.fuse.spatial_staple import expected_confusions
 from multirater.fuse.weighted_vote import weighted_shares
 from multirater.io.formats.images import write_image
 from multirater.io.formats.labels import write_label
@@ -23,7 +24,7 @@ from multirater.io.formats.suffixes import WRITABLE, suffix_of
 from multirater.io.results.layout import label_cell, probability_cell
 from multirater.patterns import encode_patterns
 from multirater.trust import Finding, findings_from_json
-from multirater.types import Case, Classes, Image, LabelMap, Labels
+from multirater.types import MISSING, Case, Classes, Image, LabelMap, Labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +56,9 @@ class FusedCase:
     n_ties: int
     findings: tuple[Finding, ...] = ()
 
+
+Gold: TypeAlias = NDArray[np.int16] | None
+"""What an expert decided of a case, (*space), -1 where it is open; None for nothing."""
 
 CaseFuser: TypeAlias = Callable[[Case, Labels], FusedCase]
 """A way to fuse one case that is not a function of its labels alone; it must be picklable."""
@@ -106,10 +110,7 @@ class CaseRecord:
 def fuse_case(case: Case, job: CaseJob) -> CaseRecord:
     """Fuse one case and write its files, each in one move."""
     labels = case.read_labels(job.raters)
-    if job.fuser is not None:
-        fused = job.fuser(case, labels)
-    else:
-        fused = _fuse(labels, job) if job.pooled is None else _apply(labels, job, job.pooled)
+    fused = fuse_labels(case, labels, job)
     name = job.file_names[case.name]
     suffix = _label_suffix(case, labels)
     place = label_cell("fusion", name, suffix)
@@ -129,11 +130,44 @@ def fuse_case(case: Case, job: CaseJob) -> CaseRecord:
     )
 
 
-def _fuse(labels: Labels, job: CaseJob) -> FusedCase:
+def fuse_labels(case: Case, labels: Labels, job: CaseJob) -> FusedCase:
+    """Fuse the labels of one case and write nothing; what is decided (`Case.gold`) stands."""
+    known = case.read_gold()
+    gold = None if known is None else known.array
+    if job.fuser is not None:
+        return held_to_gold(job.fuser(case, labels), labels, gold)
+    if job.pooled is not None:
+        return _apply(labels, job, job.pooled, gold)
+    if job.method in NEEDS_SPACE:
+        return held_to_gold(_fuse(labels, job, None), labels, gold)
+    return _fuse(labels, job, gold)
+
+
+def held_to_gold(fused: FusedCase, labels: Labels, gold: Gold) -> FusedCase:
+    """Return a fused case with what an expert decided in place of what was fused.
+
+    Args:
+        fused: by something that knows no gold labels.
+        labels: that were fused.
+        gold: (*space), -1 where it is open; None for nothing.
+    """
+    if gold is None:
+        return fused
+    known = gold != MISSING
+    classes = np.arange(len(fused.probability)).reshape(-1, *(1 for _ in gold.shape))
+    probability = np.where(known, gold == classes, fused.probability).astype(np.float32)
+    counts = expected_confusions(labels.array, probability)
+    label = np.where(known, gold, fused.label)
+    return replace(fused, label=label, probability=probability, counts=counts)
+
+
+def _fuse(labels: Labels, job: CaseJob, gold: Gold) -> FusedCase:
     """Estimate raters from this case alone."""
     options = dict(job.options)
     if job.method in NEEDS_SPACE:
         options.setdefault("spacing", labels.geometry.spacing)
+    if gold is not None:
+        options["gold"] = gold
     result = method_named(job.method)(
         labels.array, len(job.classes), raters=labels.raters, classes=job.classes.names, **options
     )
@@ -148,10 +182,16 @@ def _fuse(labels: Labels, job: CaseJob) -> FusedCase:
     )
 
 
-def _apply(labels: Labels, job: CaseJob, fit: PooledFit) -> FusedCase:
+def _apply(labels: Labels, job: CaseJob, fit: PooledFit, gold: Gold) -> FusedCase:
     """Use raters as estimated from all cases."""
-    found = encode_patterns(labels.array)
-    answers = answers_from_rows(found.rows, found.counts, len(job.classes))
+    n_raters, known = len(labels.array), () if gold is None else (gold,)
+    found = encode_patterns([*labels.array, *known])
+    answers = answers_from_rows(
+        found.rows[:, :n_raters],
+        found.counts,
+        len(job.classes),
+        gold=None if gold is None else found.rows[:, n_raters],
+    )
     posterior = _posterior(answers, fit)
     label, n_ties = row_labels(answers, posterior)
     label_map, probability = decode_patterns(found, None, label, posterior)

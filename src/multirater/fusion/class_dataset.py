@@ -19,7 +19,7 @@ from multirater.fusion.study_quality import quality_of_study
 from multirater.io.results.class_tables import write_class_tables
 from multirater.io.survey import Survey
 from multirater.trust import Finding
-from multirater.types import Case
+from multirater.types import MISSING, Case
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +66,14 @@ def fuse_classes(found: Survey, target: Path, method: str, fuser: ClassFuser) ->
     return FusedDataset(target, raters, cases, result.findings)
 
 
+def gold_classes(cases: Sequence[Case]) -> NDArray[np.int16] | None:
+    """Return the classes that an expert decided on, (n_cases,), -1 where none; None for none."""
+    if all(case.gold is None for case in cases):
+        return None
+    read = [case.read_gold() for case in cases]
+    return np.array([MISSING if each is None else each.array for each in read], dtype=np.int16)
+
+
 def by_method(
     cases: Sequence[Case],
     answers: NDArray[np.int64],
@@ -78,7 +86,9 @@ def by_method(
     if method in NEEDS_SPACE:
         raise InputError(Fault(f"{method} needs masks", expected="another method"))
     names = found.classes.names
+    gold = gold_classes(cases)
+    known = {} if gold is None else {"gold": gold}
     result = method_named(method)(
-        answers, len(names), raters=found.dataset.raters, classes=names, **options
+        answers, len(names), raters=found.dataset.raters, classes=names, **options, **known
     )
     return FusedClasses(result.label, result.probability, result.counts, result.findings)

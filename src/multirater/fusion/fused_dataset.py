@@ -52,7 +52,8 @@ def fuse_dataset(
     """Fuse the labels of every case and write the result into a folder.
 
     Args:
-        dataset: masks or class labels.
+        dataset: masks or class labels; gold labels (`with_gold`) stand, and raters are learned
+            from them.
         folder: target.
         method: a name from `fuse.methods.METHODS`; when not given, what fits the labels at hand,
             see `choose_method`.
@@ -87,6 +88,9 @@ def fuse_dataset(
         "options": dict(options),
         "why": choice.why,
     }
+    n_gold = sum(case.gold is not None for case in dataset)
+    if n_gold:
+        settings["gold"] = n_gold
     inputs = folders_of(dataset)
     with fusion_folder(target, settings, inputs, resume=resume, overwrite=overwrite) as part:
         found = survey(dataset, workers=workers)

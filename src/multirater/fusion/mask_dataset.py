@@ -31,9 +31,10 @@ from multirater.io.atomic import replacing
 from multirater.io.formats.guard import reading
 from multirater.io.naming import file_names
 from multirater.io.results.contents import write_dataset_of
-from multirater.io.survey import Survey
+from multirater.io.survey import CaseSurvey, Survey
 from multirater.io.tables.manifest import Row, cell_of
 from multirater.parallel import map_parallel
+from multirater.patterns import encode_patterns
 from multirater.trust import Finding, over_cases
 from multirater.types import MISSING, Case, Classes
 from multirater.words import counted, listed
@@ -50,19 +51,7 @@ def fuse_masks(
     """Fuse every case that is not done yet, then write the tables of the folder."""
     dataset = found.dataset
     labelled = [case for case in dataset if case.labels]
-    whole = _pooled_result(found, settings) if settings["pooled"] else None
-    classes = _classes_for_files(found)
-    job = CaseJob(
-        method=settings["method"],
-        options=settings["options"],
-        raters=dataset.raters,
-        classes=classes,
-        folder=target.resolve(),
-        file_names=file_names(case.name for case in dataset),
-        write_probability=settings["probability"],
-        pooled=None if whole is None else _fit_of(whole, settings["options"]),
-        fuser=fuser,
-    )
+    job, whole = job_for(found, target, settings, fuser)
     done = read_progress(target)
     digests = {case.name: case.digest for case in found.cases}
     _require_unchanged(done, digests)
@@ -77,30 +66,75 @@ def fuse_masks(
             stream.flush()
             done[record.case] = kept
     records = [done[case.name] for case in labelled]
-    return _finish(found, target, settings["method"], classes, records, whole)
+    return _finish(found, target, settings["method"], job.classes, records, whole)
+
+
+def job_for(
+    found: Survey, target: Path, settings: Mapping[str, Any], fuser: CaseFuser | None = None
+) -> tuple[CaseJob, FusionResult | None]:
+    """Say how to fuse each case: with raters estimated from all of them where that is asked for.
+
+    Args:
+        found: the study, surveyed.
+        target: folder for what is fused.
+        settings: with `method`, `options`, `pooled` and `probability`.
+        fuser: fuses a case when the method is none of this package's.
+
+    Returns:
+        The job, and what is known of the raters from all cases, if it is pooled.
+    """
+    dataset = found.dataset
+    whole = _pooled_result(found, settings) if settings["pooled"] else None
+    job = CaseJob(
+        method=settings["method"],
+        options=settings["options"],
+        raters=dataset.raters,
+        classes=classes_for_files(found),
+        folder=target.resolve(),
+        file_names=file_names(case.name for case in dataset),
+        write_probability=settings["probability"],
+        pooled=None if whole is None else _fit_of(whole, settings["options"]),
+        fuser=fuser,
+    )
+    return job, whole
 
 
 def _pooled_result(found: Survey, settings: Mapping[str, Any]) -> FusionResult:
-    """Estimate the raters from the patterns of all cases, without reading them again."""
-    parts = [case for case in found.cases if len(case.rows)]
+    """Estimate the raters from the patterns of all cases; only decided ones are read again."""
+    cases = zip(found.dataset, found.cases, strict=True)
+    parts = [_with_gold(case, part, found) for case, part in cases if len(part.rows)]
     # A pattern and how often it occurs say all that the methods use of an image.
-    rows = np.concatenate([part.rows for part in parts])
-    counts = np.concatenate([part.counts for part in parts])
+    rows = np.concatenate([part[0] for part in parts])
+    gold, options = rows[:, -1], dict(settings["options"])
+    if (gold != MISSING).any():
+        options["gold"] = gold
     return method_named(settings["method"])(
-        rows.T,
+        rows[:, :-1].T,
         len(found.classes),
         raters=found.dataset.raters,
         classes=found.classes.names,
-        weights=counts,
-        **settings["options"],
+        weights=np.concatenate([part[1] for part in parts]),
+        **options,
     )
+
+
+def _with_gold(
+    case: Case, part: CaseSurvey, found: Survey
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return patterns (n_patterns, n_raters + 1) with the gold label last, and their counts."""
+    gold = case.read_gold()
+    if gold is None:
+        return np.pad(part.rows, ((0, 0), (0, 1)), constant_values=MISSING), part.counts
+    labels = case.read_labels(found.dataset.raters).array
+    patterns = encode_patterns([*labels, gold.array])
+    return patterns.rows, patterns.counts
 
 
 def _fit_of(whole: FusionResult, options: Mapping[str, Any]) -> PooledFit:
     return PooledFit(whole.cm, whole.prior, whole.weight, bool(options.get("disputed_only", False)))
 
 
-def _classes_for_files(found: Survey) -> Classes:
+def classes_for_files(found: Survey) -> Classes:
     """Write masks the way they came: 0 and 255 stay 0 and 255.
 
     Where some pixels were labelled by nobody, a value is declared that says so.

@@ -26,6 +26,7 @@ class CaseFiles:
         truth: None when there is none, or it cannot be read.
         faults: everything that cannot be read, or does not fit.
         drawings: coarse drawings that can be read.
+        gold: None when there is none, or it cannot be read.
     """
 
     image: Image | None
@@ -33,12 +34,13 @@ class CaseFiles:
     truth: LabelMap | None
     faults: tuple[Fault, ...]
     drawings: tuple[tuple[Drawing, LabelMap], ...] = ()
+    gold: LabelMap | None = None
 
     @property
     def all_drawn(self) -> list[LabelMap]:
-        """Everything that was drawn: labels, truth and coarse drawings."""
-        truth = [] if self.truth is None else [self.truth]
-        return [*self.labels.values(), *truth, *(label for _, label in self.drawings)]
+        """Everything that was drawn: labels, truth, gold labels and coarse drawings."""
+        known = [each for each in (self.truth, self.gold) if each is not None]
+        return [*self.labels.values(), *known, *(label for _, label in self.drawings)]
 
 
 def folders_of(dataset: Dataset) -> set[Path]:
@@ -49,6 +51,7 @@ def folders_of(dataset: Dataset) -> set[Path]:
         for source in (
             case.image,
             case.truth,
+            case.gold,
             *case.labels.values(),
             *(drawing.source for drawing in case.drawings),
         )
@@ -59,21 +62,23 @@ def folders_of(dataset: Dataset) -> set[Path]:
 
 
 def read_case_files(case: Case) -> CaseFiles:
-    """Read image, labels, truth and drawings of a case, and list all that is wrong with them."""
+    """Read image, labels, truth, gold label and drawings of a case, and list what is wrong."""
     faults: list[Fault] = []
     image = _try(case.read_image, faults)
     read = {rater: _try(partial(case.read_label, rater), faults) for rater in case.labels}
     labels = {rater: label for rater, label in read.items() if label is not None}
-    truth = _try(case.read_truth, faults)
+    truth, gold = _try(case.read_truth, faults), _try(case.read_gold, faults)
     drawn = [(rater, label, case.labels[rater].paths) for rater, label in labels.items()]
     if truth is not None and case.truth is not None:
         drawn.append(("(truth)", truth, case.truth.paths))
+    if gold is not None and case.gold is not None:
+        drawn.append(("(gold)", gold, case.gold.paths))
     coarse = [(each, _try(partial(case.read_drawing, each), faults)) for each in case.drawings]
     drawings = tuple((each, label) for each, label in coarse if label is not None)
     drawn += [(each.rater, label, each.source.paths) for each, label in drawings]
     unusable = _spacing_faults(image)
     faults += [fault.at(case=case.name) for fault in unusable or _misfits(image, drawn)]
-    return CaseFiles(image, labels, truth, _each_once(faults), drawings)
+    return CaseFiles(image, labels, truth, _each_once(faults), drawings, gold)
 
 
 def _try(read: Callable[[], T], faults: list[Fault]) -> T | None:

@@ -171,6 +171,7 @@ def _kept(case: Case, files: CaseFiles) -> dict[str, KeptLabel]:
 def _digest(files: CaseFiles) -> str:
     found = hashlib.blake2b(digest_size=8)
     drawn: list[tuple[str, LabelMap | None]] = [*files.labels.items(), ("(truth)", files.truth)]
+    drawn.append(("(gold)", files.gold))
     drawn += [(f"{each.rater} {each.kind}", label) for each, label in files.drawings]
     for name, label in drawn:
         if label is not None:

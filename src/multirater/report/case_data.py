@@ -18,7 +18,7 @@ from multirater.patterns import encode_patterns
 from multirater.report.layers import Layer, layers_of
 from multirater.report.pictures import as_shades, encode_picture
 from multirater.report.planes import Plane, planes_of
-from multirater.report.reference import Reference, vote
+from multirater.report.reference import Reference, held_to_gold, vote
 from multirater.report.run_lengths import encode_runs
 from multirater.report.subject import Result, Subject
 from multirater.types import MISSING, Case, Classes, Geometry, Image
@@ -130,9 +130,13 @@ class CaseEncoder:
         if layer.kind == "truth":
             truth = case.read_truth()
             return None if truth is None else truth.array
+        if layer.kind == "gold":
+            gold = case.read_gold()
+            return None if gold is None else gold.array
         if layer.kind == "reference":
             given = [each for each in raters if each is not None]
-            return vote(np.stack(given), len(self.classes)) if given else None
+            voted = vote(np.stack(given), len(self.classes)) if given else None
+            return held_to_gold(case, voted)
         predicted = self._predicted(layer.result or layer.name, case)
         if predicted is None:
             return None

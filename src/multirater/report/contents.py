@@ -16,6 +16,7 @@ from multirater.dataset_info import study_quality
 from multirater.evaluation.predictions import Predictions
 from multirater.fuse.identifiability import Identifiability
 from multirater.fuse.majority_vote import majority_vote
+from multirater.io.gold import with_gold
 from multirater.io.kept_labels import keep_labels
 from multirater.io.survey import Survey, survey
 from multirater.rater_choice import choose_raters
@@ -111,6 +112,7 @@ def gather(
     *,
     raters: Iterable[str] | None = None,
     exclude: Iterable[str] | None = None,
+    gold: str | Path | None = None,
     seed: int = 0,
     workers: int = 1,
 ) -> Contents:
@@ -120,10 +122,13 @@ def gather(
         paths: as in `write_report`.
         raters: whom to report on, as in `choose_raters`; everybody when not given.
         exclude: whom to leave out.
+        gold: labels that stand, as in `with_gold`.
         seed: of the draws behind intervals.
         workers: number of processes.
     """
     subject = read_subject(paths)
+    if gold is not None:
+        subject = replace(subject, dataset=with_gold(subject.dataset, gold))
     return gather_subject(subject, raters=raters, exclude=exclude, seed=seed, workers=workers)
 
 

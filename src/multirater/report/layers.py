@@ -24,10 +24,15 @@ DASHES: tuple[tuple[int, ...], ...] = (
 )
 """With more raters than colours, the line tells them apart."""
 
+GOLD_COLOUR = "#ffd24a"
+"""Of what an expert decided."""
+
 _MOST_SHOWN = 12
 """Outlines of a case that are all shown from the start; of more, the first five raters'."""
 
-LayerKind = Literal["rater", "truth", "fusion", "predictions", "predicted rater", "reference"]
+LayerKind = Literal[
+    "rater", "truth", "fusion", "predictions", "predicted rater", "reference", "gold"
+]
 
 
 @dataclass(frozen=True)
@@ -79,6 +84,8 @@ def layers_of(
     if any(case.truth is not None for case in subject.dataset):
         layers.append(Layer("truth", "truth", "#ffffff", shown=True))
     has_reference = any(layer.kind == "truth" for layer in layers)
+    if any(case.gold is not None for case in subject.dataset):
+        layers.append(Layer("gold", "gold", GOLD_COLOUR, shown=True))
     if vote:
         layers.append(Layer("reference", "majority", "#ffffff", shown=True))
         has_reference = True

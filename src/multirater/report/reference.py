@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -14,6 +14,7 @@ from multirater.fuse.majority_vote import majority_vote
 from multirater.io.results.contents import read_rater_table
 from multirater.report.subject import Result, Subject
 from multirater.types import MISSING, Case, LabelMap, Source
+from multirater.words import counted
 
 _ENOUGH = 0.5
 """Share of the labelled cases from which on a truth is what raters are measured against."""
@@ -58,9 +59,9 @@ class Reference:
             return None if truth is None else truth.array
         if self.kind == "fusion":
             source = self.sources.get(case.name)
-            return None if source is None else source.read().array
+            return held_to_gold(case, None if source is None else source.read().array)
         if self.kind == "vote" and (labels >= 0).any():
-            return vote(labels, self.n_classes)
+            return held_to_gold(case, vote(labels, self.n_classes))
         return None
 
     def read_classes(self, cases: Sequence[Case], answers: NDArray[Any]) -> NDArray[np.int16]:
@@ -74,11 +75,25 @@ class Reference:
         answered = (answers != MISSING).any(1)
         if self.kind == "vote" and answered.any():
             found[answered] = vote(answers[answered].T, self.n_classes)
+            for place, case in enumerate(cases):
+                gold = case.read_gold() if answered[place] else None
+                if gold is not None:
+                    found[place] = gold.array
         elif self.kind != "none":
             for place in np.flatnonzero(answered).tolist():
                 true = self.read(cases[place], answers[place])
                 found[place] = MISSING if true is None else true
         return found
+
+
+def held_to_gold(case: Case, found: NDArray[np.int16] | None) -> NDArray[np.int16] | None:
+    """Return a reference with what an expert decided of the case in its place, where they did."""
+    gold = case.read_gold()
+    if gold is None:
+        return found
+    if found is None or found.shape != gold.array.shape:
+        return gold.array
+    return np.where(gold.array == MISSING, found, gold.array)
 
 
 def vote(labels: NDArray[Any], n_classes: int) -> NDArray[np.int16]:
@@ -96,7 +111,19 @@ def vote(labels: NDArray[Any], n_classes: int) -> NDArray[np.int16]:
 
 
 def choose_reference(subject: Subject, n_classes: int) -> Reference:
-    """Choose what to measure raters against: the truth, else a fusion, else their majority."""
+    """Choose what to measure raters against: the truth, else a fusion, else their majority.
+
+    What an expert decided comes before fusion and majority.
+    """
+    found = _chosen(subject, n_classes)
+    n_gold = sum(case.gold is not None for case in subject.dataset if case.labels)
+    if not n_gold or found.kind not in ("fusion", "vote"):
+        return found
+    words = f"{found.words} An expert decided {counted(n_gold, 'case')}: there, that counts."
+    return replace(found, words=words)
+
+
+def _chosen(subject: Subject, n_classes: int) -> Reference:
     cases = [case for case in subject.dataset if case.labels]
     n_true = sum(case.truth is not None for case in cases)
     if cases and n_true >= _ENOUGH * len(cases):

@@ -29,6 +29,7 @@ def write_report(
     figures: str | Path | None = None,
     raters: Iterable[str] | None = None,
     exclude: Iterable[str] | None = None,
+    gold: str | Path | None = None,
     seed: int = 0,
     workers: int = 1,
     overwrite: bool = False,
@@ -44,6 +45,7 @@ def write_report(
         figures: folder for figures of a paper, as PNG and SVG; none when not given.
         raters: whom to report on, as in `choose_raters`; everybody when not given.
         exclude: whom to leave out.
+        gold: labels that stand (`with_gold`): raters are measured against them where they are.
         seed: of the draws behind intervals.
         workers: number of processes that read.
         overwrite: replace an earlier report.
@@ -70,7 +72,9 @@ def write_report(
     if figures is not None:
         # Before anything is looked at: figures need an extra.
         from multirater.report.figures import write_figures
-    contents = gather(_as_list(paths), raters=raters, exclude=exclude, seed=seed, workers=workers)
+    contents = gather(
+        _as_list(paths), raters=raters, exclude=exclude, gold=gold, seed=seed, workers=workers
+    )
     if figures is not None:
         write_figures(contents, figures, overwrite=overwrite)
     page = make_page(contents, cases=cases)

@@ -61,6 +61,7 @@ def make_server(
     port: int = 0,
     raters: Iterable[str] | None = None,
     exclude: Iterable[str] | None = None,
+    gold: str | Path | None = None,
     seed: int = 0,
     workers: int = 1,
 ) -> ThreadingHTTPServer:
@@ -71,13 +72,14 @@ def make_server(
         port: to listen on; any free one when 0.
         raters: as in `write_report`.
         exclude: the same.
+        gold: the same.
         seed: of the draws behind intervals.
         workers: number of processes that read.
 
     Returns:
         The server; `serve_forever()` starts it.
     """
-    contents = gather(paths, raters=raters, exclude=exclude, seed=seed, workers=workers)
+    contents = gather(paths, raters=raters, exclude=exclude, gold=gold, seed=seed, workers=workers)
     page = make_page(contents, cases="all")
     shelf = _Shelf(page, "".join(page.pieces()))
     try:
@@ -96,6 +98,7 @@ def serve_report(
     port: int = 0,
     raters: Iterable[str] | None = None,
     exclude: Iterable[str] | None = None,
+    gold: str | Path | None = None,
     seed: int = 0,
     workers: int = 1,
 ) -> None:
@@ -106,12 +109,13 @@ def serve_report(
         port: to listen on; any free one when 0.
         raters: as in `write_report`.
         exclude: the same.
+        gold: the same.
         seed: of the draws behind intervals.
         workers: number of processes that read.
     """
     listed = [paths] if isinstance(paths, str | Path) else list(paths)
     server = make_server(
-        listed, port=port, raters=raters, exclude=exclude, seed=seed, workers=workers
+        listed, port=port, raters=raters, exclude=exclude, gold=gold, seed=seed, workers=workers
     )
     say("the page is served on this machine only; stop it with Ctrl-C")
     print(f"http://{LOOPBACK}:{server.server_address[1]}/", flush=True)

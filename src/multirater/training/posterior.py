@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from multirater.errors import Fault, InputError
 from multirater.fuse.spatial_staple import expected_confusions
 from multirater.fusion.case import FusedCase
-from multirater.fusion.class_dataset import FusedClasses
+from multirater.fusion.class_dataset import FusedClasses, gold_classes
 from multirater.fusion.folder import FusedDataset
 from multirater.fusion.fused_dataset import fuse_dataset
 from multirater.io.survey import Survey
@@ -149,6 +149,10 @@ class NetworkFuser:
             if rater in place
         }
         probability = class_posterior(truth, matrices.double().numpy(), of_known).T
+        gold = gold_classes(cases)
+        if gold is not None:
+            known = gold != MISSING
+            probability[:, known] = np.eye(len(probability))[:, gold[known]]
         counts = expected_confusions(answers, probability)
         return FusedClasses(probability.argmax(0).astype(np.int16), probability, counts)
 

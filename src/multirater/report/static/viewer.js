@@ -12,7 +12,7 @@ const GROUPS = [
   ["rater", "Raters"], ["truth", "Truth and fusions"], ["predictions", "Networks"],
   ["predicted rater", "What a network expects of each rater"],
 ];
-const groupOf = (layer) => (["reference", "fusion"].includes(layer.kind) ? "truth" : layer.kind);
+const groupOf = (layer) => (["reference", "fusion", "gold"].includes(layer.kind) ? "truth" : layer.kind);
 
 async function show(place, { announce = true } = {}) {
   const ticket = ++state.ticket;
