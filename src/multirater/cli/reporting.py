@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from multirater.cli.data import opened
 from multirater.cli.options import ALL_CORES, Exclude, Gold, Overwrite, Raters, Seed, Workers
 from multirater.errors import Fault, InputError
 
@@ -60,16 +61,36 @@ def report(
 
 def view(
     path: Subjects,
+    adjudicate: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Decide the disputed cases of a data set, and keep the decisions here.",
+            show_default=False,
+        ),
+    ] = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any free one.")] = 0,
     raters: Raters = None,
     exclude: Exclude = None,
+    gold: Gold = None,
     seed: Seed = 0,
     workers: Workers = ALL_CORES,
 ) -> None:
     """Serve the report on this machine only, with every case, reading images when looked at."""
+    if adjudicate is not None:
+        from multirater.adjudication import serve_adjudication
+
+        if len(path) > 1 or gold is not None:
+            what = "--gold" if gold is not None else str(path[1])
+            raise InputError(Fault(f"{what} with --adjudicate", expected="one data set alone"))
+        dataset = opened(path[0], raters=raters, exclude=exclude)
+        serve_adjudication(dataset, adjudicate, port=port, workers=workers)
+        return
     from multirater.report import serve_report
 
-    serve_report(path, port=port, raters=raters, exclude=exclude, seed=seed, workers=workers)
+    serve_report(
+        path, port=port, raters=raters, exclude=exclude, gold=gold, seed=seed, workers=workers
+    )
 
 
 def _cases(text: str) -> int | Literal["all"]:

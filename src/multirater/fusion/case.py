@@ -112,9 +112,9 @@ def fuse_case(case: Case, job: CaseJob) -> CaseRecord:
     labels = case.read_labels(job.raters)
     fused = fuse_labels(case, labels, job)
     name = job.file_names[case.name]
-    suffix = _label_suffix(case, labels)
+    suffix = label_suffix(case, labels)
     place = label_cell("fusion", name, suffix)
-    _write(LabelMap(fused.label, labels.geometry), job.folder / place, job.classes, case)
+    write_case_label(LabelMap(fused.label, labels.geometry), job.folder / place, job.classes, case)
     if job.write_probability:
         image = Image(fused.probability, labels.geometry)
         write_image(image, job.folder / probability_cell(name, suffix), overwrite=True)
@@ -212,7 +212,7 @@ def _posterior(answers: Answers, fit: PooledFit) -> NDArray[np.float64]:
     return posterior
 
 
-def _label_suffix(case: Case, labels: Labels) -> str:
+def label_suffix(case: Case, labels: Labels) -> str:
     """Write in the format the raters' files have, as far as it can be written."""
     paths = next(iter(case.labels.values())).paths
     suffix = suffix_of(paths[0]) if paths else ""
@@ -221,7 +221,8 @@ def _label_suffix(case: Case, labels: Labels) -> str:
     return ".png" if labels.array.ndim == 3 else ".nii.gz"
 
 
-def _write(label: LabelMap, path: Path, classes: Classes, case: Case) -> None:
+def write_case_label(label: LabelMap, path: Path, classes: Classes, case: Case) -> None:
+    """Write a label of a case, a DICOM-SEG with what its series says."""
     if suffix_of(path) != ".dcm":
         write_label(label, path, classes=classes, overwrite=True)
         return

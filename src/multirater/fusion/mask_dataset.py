@@ -149,10 +149,17 @@ def classes_for_files(found: Survey) -> Classes:
     if classes.unlabelled is None and any(
         (case.rows == MISSING).all(1).any() for case in found.cases
     ):
-        values = classes.by_value().keys() | classes.in_truth().by_value().keys()
-        spare = next(value for value in range(255, -1, -1) if value not in values)
-        classes = replace(classes, unlabelled=spare)
+        classes = with_unlabelled(classes)
     return classes
+
+
+def with_unlabelled(classes: Classes) -> Classes:
+    """Return classes that declare a value for *not labelled*, in files that cannot hold -1."""
+    if classes.unlabelled is not None:
+        return classes
+    values = classes.by_value().keys() | classes.in_truth().by_value().keys()
+    spare = next(value for value in range(255, -1, -1) if value not in values)
+    return replace(classes, unlabelled=spare)
 
 
 def read_progress(target: Path) -> dict[str, CaseRecord]:

@@ -25,7 +25,17 @@ from multirater.report.sections import SECTIONS, Section, Shown
 from multirater.words import UNKNOWN, listed, percent
 
 _SCRIPTS = (
-    *("decode.js", "drawing.js", "viewer.js", "panel.js", "stage.js", "case_list.js", "moves.js"),
+    *(
+        "runs.js",
+        "decode.js",
+        "drawing.js",
+        "viewer.js",
+        "panel.js",
+        "zoom.js",
+        "stage.js",
+        "case_list.js",
+        "moves.js",
+    ),
     "page.js",  # last: it starts everything
 )
 _HERE = "<!-- cases -->"
@@ -108,7 +118,7 @@ class Page:
             "classes": [
                 {"name": item.name, "colour": item.colour} for item in contents.classes.items
             ],
-            "layers": [_layer(layer) for layer in self.encoder.layers],
+            "layers": [layer_json(layer) for layer in self.encoder.layers],
             "reference": _reference_column(contents, self.encoder.layers),
             "referenceName": contents.reference.name,
             "cases": [self._case_entry(position) for position in self.chosen],
@@ -148,7 +158,8 @@ def _plain(content: Any) -> Any:
     return content
 
 
-def _layer(layer: Layer) -> dict[str, Any]:
+def layer_json(layer: Layer) -> dict[str, Any]:
+    """Return an outline's line as plain data."""
     return {
         "kind": layer.kind,
         "name": layer.name,

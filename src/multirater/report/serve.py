@@ -12,22 +12,19 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
-from multirater.errors import Fault, InputError
-from multirater.progress import say
+from multirater.errors import InputError
 from multirater.report.contents import gather
+from multirater.report.loopback import LoopbackHandler, loopback_server, serve_until_stopped
 from multirater.report.page import Page
 from multirater.report.report import make_page
 
-LOOPBACK = "127.0.0.1"
 _CACHE_BYTES = 64_000_000
 _AT_A_TIME = 2
 """Cases read at the same time: each may take the memory of a volume."""
 
-_SECONDS_TO_ASK = 15
 _CASE = re.compile(r"/cases/(\d{1,9})\.js")
 
 
@@ -82,14 +79,7 @@ def make_server(
     contents = gather(paths, raters=raters, exclude=exclude, gold=gold, seed=seed, workers=workers)
     page = make_page(contents, cases="all")
     shelf = _Shelf(page, "".join(page.pieces()))
-    try:
-        server = ThreadingHTTPServer((LOOPBACK, port), _handler(shelf))
-    except (OSError, OverflowError) as error:
-        raise InputError(
-            Fault(f"port {port} cannot be used: {error}", fix="choose another --port, or none")
-        ) from None
-    server.daemon_threads = True
-    return server
+    return loopback_server(port, _handler(shelf))
 
 
 def serve_report(
@@ -117,65 +107,32 @@ def serve_report(
     server = make_server(
         listed, port=port, raters=raters, exclude=exclude, gold=gold, seed=seed, workers=workers
     )
-    say("the page is served on this machine only; stop it with Ctrl-C")
-    print(f"http://{LOOPBACK}:{server.server_address[1]}/", flush=True)
-    try:
-        server.serve_forever()
-    except KeyboardInterrupt:
-        say("stopped")
-    finally:
-        server.server_close()
+    serve_until_stopped(server)
 
 
-def _handler(shelf: _Shelf) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        timeout = _SECONDS_TO_ASK
-        server_version = "multirater"
-        sys_version = ""
-
-        def do_GET(self) -> None:
-            if not self._asks_this_machine():
-                self._answer(HTTPStatus.FORBIDDEN, b"only http://127.0.0.1 is served\n")
+def _handler(shelf: _Shelf) -> type[LoopbackHandler]:
+    class Handler(LoopbackHandler):
+        def do_GET(self) -> None:  # noqa: N802
+            if not self.asks_this_machine():
+                self.answer(HTTPStatus.FORBIDDEN, b"only http://127.0.0.1 is served\n")
             elif self.path == "/":
-                self._answer(HTTPStatus.OK, shelf.html.encode(), "text/html; charset=utf-8")
+                self.answer(HTTPStatus.OK, shelf.html.encode(), "text/html; charset=utf-8")
             else:
                 self._case()
 
-        def do_HEAD(self) -> None:
+        def do_HEAD(self) -> None:  # noqa: N802
             self.do_GET()
 
         def _case(self) -> None:
             match = _CASE.fullmatch(self.path)
             if match is None or int(match[1]) >= len(shelf.page.chosen):
-                self._answer(HTTPStatus.NOT_FOUND, b"not a part of this report\n")
+                self.answer(HTTPStatus.NOT_FOUND, b"not a part of this report\n")
                 return
             try:
                 content = shelf.case(int(match[1]))
             except (InputError, OSError) as error:
-                self._answer(HTTPStatus.INTERNAL_SERVER_ERROR, f"{error}\n".encode())
+                self.answer(HTTPStatus.INTERNAL_SERVER_ERROR, f"{error}\n".encode())
                 return
-            self._answer(HTTPStatus.OK, content, "text/javascript; charset=utf-8")
-
-        def _asks_this_machine(self) -> bool:
-            """Refuse other host names: a page elsewhere could point its own name here."""
-            address: Any = self.server.server_address
-            host = self.headers.get("Host", "")
-            return host in (f"{LOOPBACK}:{address[1]}", f"localhost:{address[1]}")
-
-        def _answer(
-            self, status: HTTPStatus, content: bytes, kind: str = "text/plain; charset=utf-8"
-        ) -> None:
-            self.send_response(status)
-            self.send_header("Content-Type", kind)
-            self.send_header("Content-Length", str(len(content)))
-            self.send_header("Cache-Control", "no-store")
-            self.send_header("X-Content-Type-Options", "nosniff")
-            self.send_header("Cross-Origin-Resource-Policy", "same-origin")
-            self.end_headers()
-            if self.command != "HEAD":
-                self.wfile.write(content)
-
-        def log_message(self, format: str, *arguments: Any) -> None:
-            """Say nothing: the user looks at the page, not at the terminal."""
+            self.answer(HTTPStatus.OK, content, "text/javascript; charset=utf-8")
 
     return Handler

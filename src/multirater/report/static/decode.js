@@ -1,7 +1,5 @@
-"use strict";
 // Cases as they are stored: found, decoded when shown, and the last few kept.
 
-const report = JSON.parse(document.getElementById("report-data").textContent);
 const kept = new Map();
 const waiting = new Map();
 const MOST_KEPT = 24;
@@ -50,36 +48,6 @@ function caseFile(place) {
     };
     document.head.append(script);
   });
-}
-
-/** Undo `encode_runs`: base64, deflate, then pairs of value and length less one in LEB128. */
-async function decodeRuns(text, size) {
-  const packed = Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
-  const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
-  const bytes = new Uint8Array(await new Response(unpacked).arrayBuffer());
-  const values = new Uint16Array(size);
-  let at = 0;
-  let place = 0;
-  const number = () => {
-    let value = 0;
-    for (let scale = 1; ; scale *= 128) {
-      const byte = bytes[at++];
-      value += (byte & 127) * scale;
-      if (byte < 128) return value;
-    }
-  };
-  while (at < bytes.length) {
-    const value = number();
-    const end = place + number() + 1;
-    values.fill(value, place, end);
-    place = end;
-  }
-  return values;
-}
-
-function once(store, key, make) {
-  if (!store.has(key)) store.set(key, make());
-  return store.get(key);
 }
 
 /** The pattern at every pixel of a slice. */

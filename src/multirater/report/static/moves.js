@@ -1,26 +1,4 @@
-// Zoom, pan, slices and keys.
-
-function zoomBy(factor, point) {
-  const stage = element("stage");
-  const before = state.zoom;
-  state.zoom = Math.min(Math.max(before * factor, 1), 40);
-  const [px, py] = point || [stage.clientWidth / 2, stage.clientHeight / 2];
-  const ratio = state.zoom / before;
-  const [cx, cy] = [stage.clientWidth / 2, stage.clientHeight / 2];
-  state.x = (state.x - (px - cx)) * ratio + (px - cx);
-  state.y = (state.y - (py - cy)) * ratio + (py - cy);
-  settleZoom();
-}
-
-function settleZoom() {
-  const stage = element("stage");
-  if (state.zoom <= 1) state.x = state.y = 0;
-  const reach = [stage.clientWidth, stage.clientHeight].map((side) => (side * state.zoom) / 2);
-  state.x = Math.min(Math.max(state.x, -reach[0]), reach[0]);
-  state.y = Math.min(Math.max(state.y, -reach[1]), reach[1]);
-  stage.classList.toggle("zoomed", state.zoom > 1);
-  draw();
-}
+// Pan, slices and keys.
 
 function moveSlice(step) {
   if (!state.content || state.content.slices.length < 2) return;

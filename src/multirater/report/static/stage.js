@@ -1,16 +1,5 @@
 // What is drawn: the image, an overlay and the outlines, and the same in words.
 
-/** Where the image lies on the stage, in pixels of the screen. */
-function frame(content, width, height) {
-  const wide = content.width || 1;
-  const high = (content.height || 1) * (content.aspect || 1);
-  const fit = Math.min(width / wide, height / high) * state.zoom;
-  return {
-    left: (width - wide * fit) / 2 + state.x, top: (height - high * fit) / 2 + state.y,
-    scaleX: fit, scaleY: fit * (content.aspect || 1),
-  };
-}
-
 async function draw() {
   const content = state.content;
   if (!content) return;
