@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from multirater.errors import Fault, InputError
 from multirater.extras import extra
 from multirater.io.formats.images import read_label_array
+from multirater.io.formats.stray import place_of
 
 
 def mask_of(outline: Any, space: tuple[int, ...]) -> NDArray[np.bool_]:
@@ -60,19 +61,41 @@ def rle_of(mask: NDArray[Any]) -> dict[str, Any]:
     return {"size": [int(side) for side in found["size"]], "counts": found["counts"].decode()}
 
 
-@lru_cache(maxsize=2)  # of the segments of one image, one after the other
-def read_panoptic(json_file: Path, name: str, space: tuple[int, ...]) -> NDArray[np.int64]:
-    """Return the segment of each pixel, from a PNG in the folder of the JSON file's name."""
+def read_panoptic(
+    json_file: Path, name: str, segments: frozenset[int], space: tuple[int, ...]
+) -> NDArray[np.int64]:
+    """Return the segment of each pixel, 0 for none, from a PNG in the folder of the file's name.
+
+    Args:
+        json_file: of the annotation.
+        name: of the PNG.
+        segments: the numbers that may occur.
+        space: (height, width) of the image.
+    """
     folders = (json_file.with_suffix(""), json_file.parent)
     file = next((folder / name for folder in folders if (folder / name).is_file()), None)
     if file is None:
         raise InputError(
             Fault(f"{name} is not there", expected=f"it in {folders[0]}", fix="copy it there")
         )
+    return _segments(file, file.stat().st_mtime_ns, segments, space)
+
+
+@lru_cache(maxsize=2)  # of the segments of one image, one after the other
+def _segments(
+    file: Path, _changed: int, known: frozenset[int], space: tuple[int, ...]
+) -> NDArray[np.int64]:
     red, green, blue = read_label_array(file).array[:3].astype(np.int64)
     if red.shape != space:
-        raise _unusable(f"{name} has size {red.shape}", f"{space}, that of the image")
-    return np.asarray(red + 256 * green + 256**2 * blue)
+        raise _unusable(f"{file.name} has size {red.shape}", f"{space}, that of the image")
+    found = np.asarray(red + 256 * green + 256**2 * blue)
+    is_stray = ~np.isin(found, [0, *known])
+    if is_stray.any():
+        raise _unusable(
+            f"{file.name} has segment {found[is_stray][0]}: {place_of(is_stray)}",
+            f"one of segments_info: {', '.join(map(str, sorted(known)[:5]))}",
+        )
+    return found
 
 
 def coco_library() -> Any:

@@ -57,3 +57,19 @@ def test_the_class_comes_before_the_name(properties):
 def test_broken_features_are_explained(content, words):
     with pytest.raises(InputError, match=words):
         geojson_shapes(content)
+
+
+def test_parts_of_a_derived_class_come_before_the_name():
+    square = {"type": "Polygon", "coordinates": [[[0, 0], [4, 0], [4, 4]]]}
+    properties = {"name": "Region 1", "classification": {"names": ["Tumor", "Positive"]}}
+    feature = {"type": "Feature", "geometry": square, "properties": properties}
+    assert [shape.label for shape in geojson_shapes(feature)] == ["Tumor: Positive"]
+
+
+def test_all_broken_features_are_told_at_once():
+    square = {"type": "Polygon", "coordinates": [[[0, 0], [4, 0], [4, 4]]]}
+    features = [{"type": "Feature"}, {"type": "Feature", "geometry": square, "properties": {}}]
+    with pytest.raises(InputError) as caught:
+        geojson_shapes({"type": "FeatureCollection", "features": features})
+    said = [fault.found for fault in caught.value.faults]
+    assert said == ["feature 1 has no geometry", "feature 2 names no class"]

@@ -105,6 +105,17 @@ def test_panoptic(tmp_path, run, read_labels):
     assert np.count_nonzero(labels["ear", "anna"] == 1) == 2 * 32
 
 
+def test_panoptic_pixels_of_no_segment_are_told_with_their_place(tmp_path, run):
+    colours = np.zeros((24, 32, 3), dtype=np.uint8)
+    colours[2:5, 2:9], colours[7, 8] = (44, 0, 0), (9, 0, 0)
+    (tmp_path / "anna").mkdir()
+    Pillow.fromarray(colours).save(tmp_path / "anna" / "ear.png")
+    segments = [{"id": 44, "category_id": 5}]
+    entry = {"image_id": 7, "file_name": "ear.png", "segments_info": segments}
+    with pytest.raises(InputError, match="segment 9: 1 pixel of 768, at row 7, column 8"):
+        run(coco(tmp_path / "anna.json", entry, images=IMAGES[:1]))
+
+
 def test_every_fault_at_once_and_nothing_written(tmp_path, run):
     anna = coco(
         tmp_path / "anna.json",
@@ -120,6 +131,7 @@ def test_every_fault_at_once_and_nothing_written(tmp_path, run):
     assert "annotation 1 is of category 99" in told
     assert "annotation 2 is an RLE of size [3, 3]" in told
     assert "annotation 3 is of image 44" in told
+    assert "image nose.png is not in" in told
     assert not (tmp_path / "study").exists()
 
 

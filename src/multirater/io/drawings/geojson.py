@@ -31,7 +31,16 @@ def geojson_shapes(content: Mapping[str, Any]) -> list[Shape]:
         raise InputError(
             Fault(f"features are {features!r:.50}", expected="a list", fix="export again")
         )
-    return [shape for number, each in enumerate(features, 1) for shape in _shapes(each, number)]
+    shapes: list[Shape] = []
+    faults: list[Fault] = []
+    for number, each in enumerate(features, 1):
+        try:
+            shapes += _shapes(each, number)
+        except InputError as error:
+            faults += error.faults
+    if faults:
+        raise InputError(faults)
+    return shapes
 
 
 def _shapes(feature: Any, number: int) -> Iterator[Shape]:
@@ -71,7 +80,9 @@ def _shapes(feature: Any, number: int) -> Iterator[Shape]:
 def _label(properties: Mapping[str, Any], where: str) -> str:
     classification = properties.get("classification")
     if isinstance(classification, Mapping):
-        properties = {**properties, "classification": classification.get("name")}
+        named = classification.get("names")  # of QuPath's derived classes, shown with colons
+        parts = ": ".join(map(str, named)) if isinstance(named, list) and named else None
+        properties = {**properties, "classification": classification.get("name", parts)}
     said = (properties.get(name) for name in _NAMES)
     found = next((each for each in said if each is not None), None)
     if not isinstance(found, str | int):

@@ -39,26 +39,27 @@ def answers_export(answers: Iterable[Answer], order: Sequence[str], file: Path) 
     known = {name: index for index, name in enumerate(classes.names)}
     faults: list[Fault] = []
     for each in chosen:
-        try:
-            index_of(each.choice, known, "the answer")
-        except InputError as error:
-            place = f"{each.item} ({each.where})"
-            faults += error.at(case=place, rater=each.rater, file=file).faults
-    if faults:
-        raise InputError(faults)
+        said = {"the answer": each.choice, "the golden answer": each.truth or each.choice}
+        for what, name in said.items():
+            try:
+                index_of(name, known, what)
+            except InputError as error:
+                place = f"{each.item} ({each.where})"
+                faults += error.at(case=place, rater=each.rater, file=file).faults
     tasks = tuple(
         Task(
             each.where,
             each.item if "." in stem_name(each.item) else "",
             work={each.rater: Work(each.where, choice=each.choice)},
             name=stem_of(each.item) if "." in stem_name(each.item) else each.item,
-            truth=Work(each.where, choice=each.truth) if each.truth else None,
+            truth=Work(each.where, choice=each.truth) if each.truth in known else None,
         )
         for each in chosen
+        if each.choice in known
     )
     n_skipped = len(listed) - len(chosen)
     notes = (f"{counted(n_skipped, 'answer')} skipped, so missing",) if n_skipped else ()
-    return Export(classes, tasks, "classes", notes)
+    return Export(classes, tasks, "classes", notes, tuple(faults))
 
 
 def stem_name(item: str) -> str:

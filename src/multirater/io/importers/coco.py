@@ -45,10 +45,8 @@ def read_export(sources: Sequence[Path], classes: Sequence[str] = ()) -> Export:
     tasks = [
         task for path, content in contents.items() for task in _tasks(path, content, index, faults)
     ]
-    if faults:
-        raise InputError(faults)
     items = (LabelClass("background"), *(LabelClass(name) for name in names.values()))
-    return Export(Classes(items), tuple(tasks))
+    return Export(Classes(items), tuple(tasks), faults=tuple(faults))
 
 
 def _require_distinct_stems(sources: Sequence[Path], faults: list[Fault]) -> None:
@@ -189,9 +187,15 @@ def _faults_of(
     """Look through the annotations of an image without decoding them."""
     faults = []
     for annotation in drawn:
-        where = f"annotation {annotation.get('id')}"
+        where = _where(annotation)
         who = str(annotation.get("annotator") or path.stem)
         parts = annotation.get("segments_info", [annotation])
+        if not isinstance(parts, list) or not all(isinstance(part, Mapping) for part in parts):
+            faults.append(Fault(f"{where} has segments_info {parts!r:.40}", expected="a list"))
+            continue
+        if "segments_info" in annotation and not all(isinstance(p.get("id"), int) for p in parts):
+            faults.append(Fault(f"{where} has a segment without id", fix="export again", rater=who))
+            continue
         for number in {part.get("category_id") for part in parts} - index.keys():
             faults.append(
                 Fault(
@@ -214,14 +218,20 @@ def _faults_of(
     return faults
 
 
+def _where(annotation: Record) -> str:
+    """Name an annotation; those of panoptic files have no number."""
+    return f"annotation {annotation.get('id', annotation.get('file_name'))}"
+
+
 def _layers(drawn: Sequence[Record], index: Mapping[Any, int], path: Path) -> list[Layer]:
     layers = []
     for annotation in drawn:
-        where = f"annotation {annotation.get('id')}"
+        where = _where(annotation)
         if "segments_info" in annotation:
-            name = str(annotation.get("file_name"))
-            for segment in annotation["segments_info"]:
-                mask = partial(_segment, path, name, segment.get("id"))
+            name, segments = str(annotation.get("file_name")), annotation["segments_info"]
+            known = frozenset(int(segment["id"]) for segment in segments)
+            for segment in segments:
+                mask = partial(_segment, path, name, known, segment["id"])
                 layers.append(Layer(where, index[segment["category_id"]], mask))
         else:
             mask = partial(mask_of, annotation.get("segmentation"))
@@ -229,5 +239,7 @@ def _layers(drawn: Sequence[Record], index: Mapping[Any, int], path: Path) -> li
     return layers
 
 
-def _segment(path: Path, name: str, number: Any, space: tuple[int, ...]) -> NDArray[np.bool_]:
-    return np.asarray(read_panoptic(path, name, space) == number)
+def _segment(
+    path: Path, name: str, known: frozenset[int], number: int, space: tuple[int, ...]
+) -> NDArray[np.bool_]:
+    return np.asarray(read_panoptic(path, name, known, space) == number)

@@ -63,15 +63,12 @@ def read_export(sources: Sequence[Path], classes: Sequence[str] = ()) -> Export:
         tasks = [t for r, (p, root) in roots.items() for t in _masks(r, p, root, known, faults)]
         passed_by = Counter(e.tag for e in elements if e.tag in ("polyline", "points", "tag"))
         notes = [f"{counted(n, tag)} passed by: no area" for tag, n in passed_by.items()]
-        if faults:
-            raise InputError(faults)
-        return Export(found, tuple(tasks), notes=tuple(notes))
+        return Export(found, tuple(tasks), notes=tuple(notes), faults=tuple(faults))
     tags = [task for rater, (_, root) in roots.items() for task in _tags(rater, root, faults)]
-    if faults:
-        raise InputError(faults)
     if not used:
         raise InputError(Fault("holds neither areas nor tags", expected=_WHAT))
-    return Export(named_classes(used, classes, background=False), tuple(tags), "classes")
+    chosen = named_classes(used, classes, background=False)
+    return Export(chosen, tuple(tags), "classes", faults=tuple(faults))
 
 
 def _parse(path: Path) -> Element:

@@ -161,9 +161,7 @@ def _masks(tasks: Sequence[_Task], order: Sequence[str], notes: tuple[str, ...])
                     faults += error.at(case=place, rater=rater).faults
             if work or not number:
                 made.append(_task(task, work))
-    if faults:
-        raise InputError(faults)
-    return Export(classes, tuple(made), notes=notes)
+    return Export(classes, tuple(made), notes=notes, faults=tuple(faults))
 
 
 def _one_each(task: _Task) -> Iterator[dict[str, tuple[str, list[Record]]]]:

@@ -61,11 +61,9 @@ def read_export(sources: Sequence[Path], classes: Sequence[str] = ()) -> Export:
             tasks.append(_task(rater, file, content, known))
         except InputError as error:
             faults += error.at(case=str(content.get("imagePath")), rater=rater, file=file).faults
-    if faults:
-        raise InputError(faults)
     passed_by = Counter(str(s["shape_type"]) for s in shapes if s not in areas)
     notes = tuple(f"{counted(n, kind)} passed by: no area" for kind, n in passed_by.items())
-    return Export(found, tuple(tasks), notes=notes)
+    return Export(found, tuple(tasks), notes=notes, faults=tuple(faults))
 
 
 def _task(rater: str, file: Path, content: Record, known: dict[str, int]) -> Task:

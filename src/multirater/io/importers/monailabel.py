@@ -35,9 +35,7 @@ def read_export(sources: Sequence[Path], classes: Sequence[str] = ()) -> Export:
         for folder, objects in stores.items()
         for name, entry in objects.items()
     ]
-    if faults:
-        raise InputError(faults)
-    return Export(known, tuple(tasks))
+    return Export(known, tuple(tasks), faults=tuple(faults))
 
 
 def _objects(folder: Path) -> Mapping[str, Any]:

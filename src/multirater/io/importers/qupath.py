@@ -48,11 +48,10 @@ def read_export(sources: Sequence[Path], classes: Sequence[str] = ()) -> Export:
                 faults += error.at(case=name, rater=rater, file=file).faults
         work = {rater: Work(file.name, partial(paint, layers))}
         tasks.append(Task(file.name, name, names_with(name), work=work))
-    if faults:
-        raise InputError(faults)
     n_lines = sum(shape.form == "line" for *_, shapes in drawn for shape in shapes)
     notes = (f"{counted(n_lines, 'line or point', 'lines and points')} passed by: no area",)
-    return Export(found, tuple(tasks), notes=notes if n_lines else ())
+    told = notes if n_lines else ()
+    return Export(found, tuple(tasks), notes=told, faults=tuple(faults))
 
 
 def _shapes(file: Path) -> list[Shape]:

@@ -52,9 +52,7 @@ def read_export(sources: Sequence[Path], classes: Sequence[str] = ()) -> Export:
                 continue
             work = {rater: Work(file.name, partial(_paint, file, segments[file], indices))}
             tasks.append(Task(file.name, names_with(name)[0], names_with(name)[1:], work=work))
-    if faults:
-        raise InputError(faults)
-    return Export(found, tuple(tasks))
+    return Export(found, tuple(tasks), faults=tuple(faults))
 
 
 def _once(colours: dict[str, str], name: str) -> str:

@@ -15,6 +15,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from multirater.errors import Fault, InputError
+from multirater.io.case_files import read_case_files
 from multirater.io.drawings.export_images import require_size
 from multirater.io.formats.images import image_shape, read_image
 from multirater.io.formats.labels import Grid, read_label
@@ -78,10 +79,14 @@ def import_study(
             Fault(f"this {tool} export does not hold the images", fix="name their folder: --images")
         )
     found = None if images is None else ImageFolder.of(Path(images))
-    groups = _by_image(export, found)
-    _require_known_blanks(groups, unseen)
-    _require_files(tool, export, stray)
-    dataset = _dataset(export, groups, unseen, stray)
+    faults = [*export.faults, *_useless_stray(tool, export, stray)]
+    groups = _by_image(export, found, faults)
+    if unseen is None:
+        faults += _unknown_blanks(groups)
+    dataset = _dataset(export, groups, unseen, stray, faults)
+    if faults:
+        faults += [fault for case in dataset for fault in read_case_files(case).faults]
+        raise InputError(list(dict.fromkeys(faults)))  # raters' files speak of the same images
     written = write_dataset(dataset, folder, overwrite=overwrite, keep_images=True)
     _tell(export, dataset, groups, found)
     return written
@@ -107,9 +112,8 @@ def _present(path: Path) -> Path:
     return path
 
 
-def _by_image(export: Export, found: ImageFolder | None) -> list[_Group]:
+def _by_image(export: Export, found: ImageFolder | None, faults: list[Fault]) -> list[_Group]:
     """Bring the tasks of one image together, and find it."""
-    faults: list[Fault] = []
     groups: dict[object, _Group] = {}
     for task in export.tasks:
         try:
@@ -122,8 +126,6 @@ def _by_image(export: Export, found: ImageFolder | None) -> list[_Group]:
         groups.setdefault(key, _Group(files, name)).tasks.append(task)
     if not faults and not groups:
         faults.append(Fault("the export holds no image", expected="at least one", fix="export all"))
-    if faults:
-        raise InputError(list(dict.fromkeys(faults)))  # raters' files speak of the same images
     unnamed = [g for g in groups.values() if not g.tasks[0].name and len(g.files) == 1]
     if found is not None and unnamed:
         names = found.case_names([group.files[0] for group in unnamed])
@@ -145,11 +147,9 @@ def _image_files(task: Task, found: ImageFolder | None, kind: str) -> tuple[Path
     return (file,)
 
 
-def _require_known_blanks(groups: Sequence[_Group], unseen: Unseen | None) -> None:
+def _unknown_blanks(groups: Sequence[_Group]) -> list[Fault]:
     """Ask what an image without a mark means, where nobody can know it from the files."""
-    if unseen is not None:
-        return
-    faults = [
+    return [
         Fault(
             "nothing is marked, and the export cannot tell whether the rater found nothing or has "
             "not looked",
@@ -162,30 +162,29 @@ def _require_known_blanks(groups: Sequence[_Group], unseen: Unseen | None) -> No
         for task in group.tasks
         for rater in sorted(task.blank)
     ]
-    if faults:
-        raise InputError(faults)
 
 
-def _require_files(tool: str, export: Export, stray: Stray | None) -> None:
+def _useless_stray(tool: str, export: Export, stray: Stray | None) -> list[Fault]:
     """Refuse `--stray` where nothing has pixel values."""
-    have_values = any(work.file for task in export.tasks for work in task.work.values())
-    if stray is not None and not have_values:
-        raise InputError(
-            Fault(
-                f"--stray {stray}, but exports of {tool} hold no label files with values",
-                expected="shapes, masks and segments, each of which has a class",
-                fix="leave it out",
-            )
+    if stray is None or any(work.file for task in export.tasks for work in task.work.values()):
+        return []
+    return [
+        Fault(
+            f"--stray {stray}, but exports of {tool} hold no label files with values",
+            expected="shapes, masks and segments, each of which has a class",
+            fix="leave it out",
         )
+    ]
 
 
 def _dataset(
-    export: Export, groups: Sequence[_Group], unseen: Unseen | None, stray: Stray | None
+    export: Export,
+    groups: Sequence[_Group],
+    unseen: Unseen | None,
+    stray: Stray | None,
+    faults: list[Fault],
 ) -> Dataset:
-    faults: list[Fault] = []
     cases = tuple(_case(_Painter(export, group, stray), unseen, faults) for group in groups)
-    if faults:
-        raise InputError(faults)
     raters = dict.fromkeys(
         rater for group in groups for task in group.tasks for rater in (*task.work, *task.blank)
     )

@@ -65,11 +65,10 @@ def read_export(sources: Sequence[Path], classes: Sequence[str] = ()) -> Export:
             tasks.append(_task(rater, name, content, known))
         except InputError as error:
             faults += error.at(case=name, rater=rater, file=file).faults
-    if faults:
-        raise InputError(faults)
     n_other = len(objects) - len(areas)
     notes = (f"{counted(n_other, 'line or point', 'lines and points')} passed by: no area",)
-    return Export(found, tuple(tasks), notes=notes if n_other else ())
+    told = notes if n_other else ()
+    return Export(found, tuple(tasks), notes=told, faults=tuple(faults))
 
 
 def _task(rater: str, name: str, content: Record, known: Mapping[str, int]) -> Task:

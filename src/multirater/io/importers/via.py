@@ -49,11 +49,10 @@ def read_export(sources: Sequence[Path], classes: Sequence[str] = ()) -> Export:
                 tasks.append(_task(rater, key, image, known))
             except InputError as error:
                 faults += error.at(case=f"{image.get('filename')} ({key})", rater=rater).faults
-    if faults:
-        raise InputError(faults)
     n_other = len(regions) - len(areas)
     notes = (f"{counted(n_other, 'line or point', 'lines and points')} passed by: no area",)
-    return Export(found, tuple(tasks), notes=notes if n_other else ())
+    told = notes if n_other else ()
+    return Export(found, tuple(tasks), notes=told, faults=tuple(faults))
 
 
 def _images(path: Path) -> Mapping[str, Record]:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from multirater.errors import Fault
 from multirater.io.formats.labels import Grid
 from multirater.types import Classes, LabelMap
 
@@ -80,9 +81,11 @@ class Export:
         tasks: in the order of the files; several may be of one image.
         kind: `masks`, or `classes` when each label is one class name.
         notes: what was passed by, in words.
+        faults: of single annotations; told with those that are found when images are looked at.
     """
 
     classes: Classes
     tasks: tuple[Task, ...]
     kind: Literal["masks", "classes"] = "masks"
     notes: tuple[str, ...] = ()
+    faults: tuple[Fault, ...] = ()
