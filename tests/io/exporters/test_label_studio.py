@@ -40,3 +40,42 @@ def test_class_labels_become_choices_with_their_probability(tmp_path, answers_st
     import_study("label-studio", [out], tmp_path / "again")
     assert {case.name for case in read_dataset(tmp_path / "again")} == {"a", "b"}
     write_dataset(read_dataset(tmp_path / "again"), tmp_path / "copy")
+
+
+def test_options_of_an_image_come_together_and_apart_again(tmp_path, read_labels):
+    def chosen(*names):
+        return {"type": "choices", "from_name": "signs", "value": {"choices": list(names)}}
+
+    def annotation(number, who, *results):
+        return {"id": number, "completed_by": who, "result": list(results)}
+
+    both, none = annotation(1, 7, chosen("red", "wet")), annotation(2, 8)
+    tasks = [
+        {"id": 1, "data": {"image": "ear.png"}, "annotations": [both, none]},
+        {"id": 2, "data": {"image": "eye.png"}, "annotations": [annotation(3, 7, chosen("wet"))]},
+    ]
+    (tmp_path / "export.json").write_text(json.dumps(tasks))
+    import_study("label-studio", [tmp_path / "export.json"], tmp_path / "study")
+    out = export_dataset(read_dataset(tmp_path / "study"), "label-studio", tmp_path / "back.json")
+    ear = json.loads(out.read_text())[0]
+    said = [p["result"][0]["value"]["choices"] for p in ear["predictions"]]
+    assert (ear["data"]["case"], said) == ("ear", [["red", "wet"], []])
+    import_study("label-studio", [out], tmp_path / "again")
+    before, after = read_labels(tmp_path / "study"), read_labels(tmp_path / "again")
+    assert before == after
+    assert before["ear [red]", "8"] == 0
+
+
+def test_several_questions_keep_their_names(tmp_path):
+    lines = ["case,rater,label", "ear [side],anna,left", "ear [state],anna,sick"]
+    (tmp_path / "manifest.csv").write_text("\n".join(lines))
+    out = export_dataset(read_dataset(tmp_path), "label-studio", tmp_path / "tasks.json")
+    (task,) = json.loads(out.read_text())
+    results = task["predictions"][0]["result"]
+    assert {r["from_name"]: r["value"]["choices"] for r in results} == {
+        "side": ["left"],
+        "state": ["sick"],
+    }
+    assert len({r["id"] for r in results}) == 2
+    import_study("label-studio", [out], tmp_path / "again")
+    assert [case.name for case in read_dataset(tmp_path / "again")] == ["ear [side]", "ear [state]"]

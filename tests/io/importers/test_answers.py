@@ -81,8 +81,11 @@ def test_doccano(run):
 
 def test_faults_by_line_and_rater(run, tmp_path):
     two = [{"id": "ear", "label": ["well", "sick"]}]
-    with pytest.raises(InputError, match=r"ear \(line 1\), rater anna: has 2 labels"):
+    with pytest.raises(InputError, match=r"ear \(line 1\), rater anna, file .*: has 2"):
         run("doccano", ("anna.jsonl", two))
+    both = [{"meta": {"id": "ear"}, "accept": ["well", "sick"], "answer": "accept"}]
+    with pytest.raises(InputError, match=r"rater anna, file .*: has 2 labels: well, sick"):
+        run("prodigy", ("anna.jsonl", both))
     known = [{"id": "ear", "label": ["wel"]}]
     with pytest.raises(InputError, match="class 'wel', which is not known; did you mean well"):
         run("doccano", ("anna.jsonl", known), classes=["well", "sick"])

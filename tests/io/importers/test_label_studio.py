@@ -136,6 +136,12 @@ def test_several_choices_become_several_questions(run):
     assert said == {"ear [red]": [1, 0], "ear [wet]": [1, 0], "eye [red]": [0], "eye [wet]": [1]}
 
 
+def test_choosing_twice_is_told(run):
+    twice = task(1, "ear.png", annotation(1, 7, choice("sick")), annotation(2, 7, choice("well")))
+    with pytest.raises(InputError, match="twice, the second time in annotation 2"):
+        run(twice)
+
+
 def test_every_fault_by_task_and_annotator(run, tmp_path):
     short = result("brushlabels", {"rle": encode_brush(np.ones((24, 32)))[:-3]}, id="b9")
     alien = result("polygonlabels", {"points": [[1, 1], [9, 1], [9, 9]]}, "drusen", id="p3")
@@ -151,9 +157,7 @@ def test_every_fault_by_task_and_annotator(run, tmp_path):
         run(task(1, "ear.png", annotation(1, 7, short)))
     with pytest.raises(InputError, match=r"nose.png.*\(task 5\): image .* is not in"):
         run(task(5, "nose.png", annotation(1, 7, square)))
-    with pytest.raises(
-        InputError, match="labelled the image twice, the second time in annotation 2"
-    ):
+    with pytest.raises(InputError, match="twice, the second time in annotation 2"):
         run(task(1, "ear.png", annotation(1, 7, square), annotation(2, 7, square)))
     turned = square | {"original_width": 24, "original_height": 32}
     with pytest.raises(InputError, match="sides are swapped"):

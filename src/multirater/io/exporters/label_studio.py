@@ -14,16 +14,19 @@ import numpy as np
 
 from multirater.io.brush_rle import encode_brush
 from multirater.io.exporters.outcome import Outcome, confidence, image_name, require_flat
+from multirater.io.questions import NO, YES, question_of
 from multirater.types import Case, LabelMap
+
+_CHOICE = "choice"
 
 
 def write_export(outcome: Outcome, target: Path) -> None:
     """Write one task per case; the model of a prediction is the rater or the fusion."""
     tasks: dict[str, dict[str, Any]] = {}
     found = _choices(outcome) if outcome.dataset.kind == "classes" else _brushes(outcome)
-    for case, rater, results, score in found:
-        data = {"image": f"/data/local-files/?d={image_name(case)}", "case": case.name}
-        task = tasks.setdefault(case.name, {"data": data, "predictions": []})
+    for name, case, rater, results, score in found:
+        data = {"image": f"/data/local-files/?d={image_name(case)}", "case": name}
+        task = tasks.setdefault(name, {"data": data, "predictions": []})
         prediction = {"model_version": rater, "score": score, "result": results}
         task["predictions"].append(prediction)
         task["data"]["confidence"] = min(p["score"] for p in task["predictions"])
@@ -31,18 +34,35 @@ def write_export(outcome: Outcome, target: Path) -> None:
     target.write_text(json.dumps(least_sure_first), encoding="utf-8")
 
 
-_Found = list[tuple[Case, str, list[dict[str, Any]], float]]
+_Found = list[tuple[str, Case, str, list[dict[str, Any]], float]]
+"""Of each task and rater: the name of the task, a case of it, the rater, results, and the score."""
 
 
 def _choices(outcome: Outcome) -> _Found:
-    return [
-        (case, rater, [_result("choices", "choice", {"choices": [choice]}, sure)], sure)
-        for case, rater, choice, sure in outcome.choices()
-    ]
+    """Return the answers; questions about one image, a case each, come together in its task."""
+    said = list(outcome.choices())
+    are_options = {choice for _, _, choice, _ in said} <= {YES, NO}
+    together: dict[tuple[str, str], list[tuple[Case, str, str, float]]] = {}
+    for case, rater, choice, sure in said:
+        name, asked = question_of(case.name) or (case.name, _CHOICE)
+        together.setdefault((name, rater), []).append((case, asked, choice, sure))
+    found: _Found = []
+    for (name, rater), answers in together.items():
+        least = min(sure for *_, sure in answers)
+        if are_options and answers[0][1] != _CHOICE:
+            chosen = [asked for _, asked, choice, _ in answers if choice == YES]
+            results = [_result("choices", _CHOICE, {"choices": chosen}, least)]
+        else:
+            results = [_result("choices", q, {"choices": [c]}, sure) for _, q, c, sure in answers]
+        found.append((name, answers[0][0], rater, results, least))
+    return found
 
 
 def _brushes(outcome: Outcome) -> _Found:
-    return [(case, rater, *_brush(outcome, case, label)) for case, rater, label in outcome.labels()]
+    return [
+        (case.name, case, rater, *_brush(outcome, case, label))
+        for case, rater, label in outcome.labels()
+    ]
 
 
 def _brush(outcome: Outcome, case: Case, label: LabelMap) -> tuple[list[dict[str, Any]], float]:
@@ -64,5 +84,5 @@ def _brush(outcome: Outcome, case: Case, label: LabelMap) -> tuple[list[dict[str
 
 def _result(kind: str, tag: str, value: dict[str, Any], score: float) -> dict[str, Any]:
     names = {"from_name": tag, "to_name": "image"}
-    identity = "-".join(["multirater", *map(str, next(iter(reversed(value.values()))))])
+    identity = "-".join(["multirater", tag, *map(str, next(iter(reversed(value.values()))))])
     return {"id": identity, "type": kind, **names, "value": value, "score": score}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,45 +21,102 @@ from multirater.words import counted
 class Answer:
     """One answer of one rater to one question; without a choice it was skipped."""
 
+    file: Path
     where: str
     item: str
     rater: str
-    choice: str
+    chosen: tuple[str, ...]
     truth: str = ""
 
 
-def answers_export(answers: Iterable[Answer], order: Sequence[str], file: Path) -> Export:
+def answers_export(answers: Iterable[Answer], order: Sequence[str]) -> Export:
     """Return the export of answers; a rater who answers twice is found when tasks are joined."""
     listed = list(answers)
-    chosen = [each for each in listed if each.choice]
+    chosen = [each for each in listed if each.chosen]
     if not chosen:
-        raise InputError(Fault("holds no answer", expected="at least one", file=str(file)))
-    used = {each.choice for each in chosen} | {each.truth for each in chosen if each.truth}
+        file = str(listed[0].file) if listed else ""
+        raise InputError(Fault("holds no answer", expected="at least one", file=file))
+    used = {name for each in chosen for name in (*each.chosen, each.truth) if name}
     classes = named_classes(used, order, background=False)
     known = {name: index for index, name in enumerate(classes.names)}
+    tasks: list[Task] = []
     faults: list[Fault] = []
     for each in chosen:
-        said = {"the answer": each.choice, "the golden answer": each.truth or each.choice}
-        for what, name in said.items():
-            try:
-                index_of(name, known, what)
-            except InputError as error:
-                place = f"{each.item} ({each.where})"
-                faults += error.at(case=place, rater=each.rater, file=file).faults
-    tasks = tuple(
-        Task(
-            each.where,
-            each.item if "." in stem_name(each.item) else "",
-            work={each.rater: Work(each.where, choice=each.choice)},
-            name=stem_of(each.item) if "." in stem_name(each.item) else each.item,
-            truth=Work(each.where, choice=each.truth) if each.truth in known else None,
-        )
-        for each in chosen
-        if each.choice in known
-    )
+        try:
+            tasks.append(_task(each, known))
+        except InputError as error:
+            place = f"{each.item} ({each.where})"
+            faults += error.at(case=place, rater=each.rater, file=each.file).faults
     n_skipped = len(listed) - len(chosen)
     notes = (f"{counted(n_skipped, 'answer')} skipped, so missing",) if n_skipped else ()
-    return Export(classes, tasks, "classes", notes, tuple(faults))
+    return Export(classes, tuple(tasks), "classes", notes, tuple(faults))
+
+
+def _task(answer: Answer, known: Mapping[str, int]) -> Task:
+    if len(answer.chosen) > 1:
+        raise InputError(
+            Fault(
+                f"has {len(answer.chosen)} labels: {', '.join(answer.chosen)}",
+                expected="one class per item",
+                fix="keep one of them, or export each label on its own",
+            )
+        )
+    (choice,) = answer.chosen
+    index_of(choice, known, "the answer")
+    truth = None
+    if answer.truth:
+        index_of(answer.truth, known, "the golden answer")
+        truth = Work(answer.where, choice=answer.truth)
+    is_file = "." in stem_name(answer.item)
+    return Task(
+        answer.where,
+        answer.item if is_file else "",
+        work={answer.rater: Work(answer.where, choice=choice)},
+        name=stem_of(answer.item) if is_file else answer.item,
+        truth=truth,
+    )
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Where the results of a platform have what, all in small letters.
+
+    Attributes:
+        what: the file is, in words.
+        item: how columns of the input begin, and the name that is taken of several.
+        label: the same of the answers.
+        rater: the column of the rater.
+        number: what an assignment is called, and the column of its number.
+        status: the column that says whether it was rejected.
+        golden: how columns of known answers begin; empty where there are none.
+    """
+
+    what: str
+    item: tuple[str, str]
+    label: tuple[str, str]
+    rater: str
+    number: tuple[str, str]
+    status: str
+    golden: str = ""
+
+
+def read_results(sources: Sequence[Path], columns: Columns, order: Sequence[str]) -> Export:
+    """Read the results that a platform gives as tables; rejected assignments are skipped."""
+    answers = []
+    for path in sources:
+        header, rows = read_columns(path, columns.what)
+        item = the_column(header, *columns.item, path)
+        label = the_column(header, *columns.label, path)
+        rater = the_column(header, columns.rater, "", path)
+        golden = columns.golden + label.removeprefix(columns.label[0])
+        unit, number = columns.number
+        for row in rows:
+            is_rejected = row.get(columns.status, "").lower() == "rejected"
+            chosen = (row[label],) if row[label] and not is_rejected else ()
+            truth = row.get(golden, "") if columns.golden else ""
+            where = f"{unit} {row.get(number, '?')}"
+            answers.append(Answer(path, where, row[item], row[rater], chosen, truth))
+    return answers_export(answers, order)
 
 
 def stem_name(item: str) -> str:
@@ -118,6 +175,17 @@ def the_column(header: Sequence[str], start: str, wanted: str, path: Path) -> st
             file=str(path),
         )
     )
+
+
+def texts_of(values: Any) -> tuple[str, ...]:
+    """Return a list of cells, or a single one, as texts; what is not there is left out.
+
+    Example:
+        >>> texts_of(["cat", None]), texts_of("dog"), texts_of(None)
+        (('cat',), ('dog',), ())
+    """
+    several = values if isinstance(values, list) else [values]
+    return tuple(text for each in several if (text := text_of(each)))
 
 
 def text_of(value: Any) -> str:

@@ -25,14 +25,15 @@ from multirater.io.brush_rle import decode_brush
 from multirater.io.drawings.label_studio import task_paths, without_prefix
 from multirater.io.drawings.outlines import box, ellipse, turned, turned_about
 from multirater.io.drawings.shapes import Ring, Shape, as_ring, covered
+from multirater.io.importers.image_folder import stem_of
 from multirater.io.importers.json_files import Record, read_json
 from multirater.io.importers.layers import Layer, index_of, named_classes, paint
 from multirater.io.importers.work import Export, Task, Work
+from multirater.io.questions import NO, YES, question_name
 from multirater.words import counted
 
 _WHAT = "an export of Label Studio in the format `JSON`: a list of tasks with annotations"
 _SHAPES = ("polygon", "rectangle", "ellipse", "brush")
-_YES, _NO = "yes", "no"
 
 
 def read_export(sources: Sequence[Path], classes: Sequence[str] = ()) -> Export:
@@ -69,6 +70,13 @@ class _Task:
     def names(self) -> tuple[str, ...]:
         paths = list(task_paths(self.content))
         return tuple(dict.fromkeys([*paths, *(without_prefix(path) for path in paths)]))
+
+    def rounds(self) -> Iterator[_Task]:
+        """Yield it with each rater once; a second annotation of a rater comes in a second round."""
+        most = max((len(several) for several in self.by_rater.values()), default=0)
+        for number in range(max(most, 1)):
+            said = {r: [each[number]] for r, each in self.by_rater.items() if len(each) > number}
+            yield _Task(self.content, said)
 
     def results(self) -> Iterator[tuple[str, str, Record]]:
         for rater, several in self.by_rater.items():
@@ -150,9 +158,9 @@ def _masks(tasks: Sequence[_Task], order: Sequence[str], notes: tuple[str, ...])
     faults: list[Fault] = []
     made = []
     for task in tasks:
-        for number, by_rater in enumerate(_one_each(task)):
+        for number, each in enumerate(task.rounds()):
             work = {}
-            for rater, (where, results) in by_rater.items():
+            for rater, ((where, results),) in each.by_rater.items():
                 try:
                     layers = _layers(results, known)
                     work[rater] = Work(where, partial(paint, layers))
@@ -162,13 +170,6 @@ def _masks(tasks: Sequence[_Task], order: Sequence[str], notes: tuple[str, ...])
             if work or not number:
                 made.append(_task(task, work))
     return Export(classes, tuple(made), notes=notes, faults=tuple(faults))
-
-
-def _one_each(task: _Task) -> Iterator[dict[str, tuple[str, list[Record]]]]:
-    """Yield annotations with each rater once; a second one of a rater comes in a second round."""
-    rounds = max((len(several) for several in task.by_rater.values()), default=0)
-    for number in range(max(rounds, 1)):
-        yield {r: several[number] for r, several in task.by_rater.items() if len(several) > number}
 
 
 def _task(task: _Task, work: Mapping[str, Work], name: str = "") -> Task:
@@ -277,18 +278,18 @@ def _choices(tasks: Sequence[_Task], order: Sequence[str], notes: tuple[str, ...
         for question in questions
     }
     made = []
+    is_one = len(questions) == 1 and not several
     for task in tasks:
-        for asked, said in _questions(task, questions, several, options):
-            name = "" if len(questions) == 1 and not several else f"{_stem(task)} [{asked}]"
-            made.append(_task(task, {r: Work(w, choice=c) for r, (w, c) in said.items()}, name))
+        for each in task.rounds():
+            for asked, said in _questions(each, questions, several, options):
+                name = "" if is_one else question_name(_stem(task), asked)
+                made.append(_task(task, {r: Work(w, choice=c) for r, (w, c) in said.items()}, name))
     used = {work.choice for task in made for work in task.work.values()}
     classes = named_classes(used, order, background=False)
     return Export(classes, tuple(made), "classes", notes)
 
 
 def _stem(task: _Task) -> str:
-    from multirater.io.importers.image_folder import stem_of
-
     return stem_of(task.names[-1]) if task.names else task.where
 
 
@@ -298,14 +299,19 @@ def _questions(
     several: set[str],
     options: Mapping[str, list[str]],
 ) -> Iterator[tuple[str, dict[str, tuple[str, str]]]]:
-    """Yield each question of a task with its answers by rater: the annotation and the class."""
+    """Yield each question of a task with its answers by rater: the annotation and the class.
+
+    Where several may be chosen, whoever left an annotation without any has chosen none.
+    """
     for question in questions:
         said = {r: (w, chosen) for r, w, q, chosen in task.choices() if q == question}
         if question not in several:
             yield question, {r: (w, chosen[0]) for r, (w, chosen) in said.items() if chosen}
             continue
+        nothing: list[str] = []
+        looked = {r: said.get(r, (where, nothing)) for r, ((where, _),) in task.by_rater.items()}
         for option in options[question]:
             yield (
                 option,
-                {r: (w, _YES if option in chosen else _NO) for r, (w, chosen) in said.items()},
+                {r: (w, YES if option in chosen else NO) for r, (w, chosen) in looked.items()},
             )

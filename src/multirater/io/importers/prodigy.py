@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from multirater.io.importers.answers import Answer, answers_export, read_lines, text_of
+from multirater.io.importers.answers import Answer, answers_export, read_lines, text_of, texts_of
 from multirater.io.importers.json_files import Record
 from multirater.io.importers.work import Export
 
@@ -20,11 +20,11 @@ _WHAT = "JSONL of `prodigy db-out`"
 def read_export(sources: Sequence[Path], classes: Sequence[str] = ()) -> Export:
     """Read the files of one or several data sets."""
     answers = [
-        Answer(f"line {number}", _item(line, number), _rater(line, path), _choice(line))
+        Answer(path, f"line {number}", _item(line, number), _rater(line, path), _chosen(line))
         for path in sources
         for number, line in read_lines(path, _WHAT)
     ]
-    return answers_export(answers, classes, sources[0])
+    return answers_export(answers, classes)
 
 
 def _item(line: Record, number: int) -> str:
@@ -38,11 +38,11 @@ def _rater(line: Record, path: Path) -> str:
     return text_of(line.get("_annotator_id") or line.get("_session_id")) or path.stem
 
 
-def _choice(line: Record) -> str:
+def _chosen(line: Record) -> tuple[str, ...]:
     answer, accepted = line.get("answer"), line.get("accept")
     if isinstance(accepted, list):
-        return text_of(accepted[0]) if answer == "accept" and len(accepted) == 1 else ""
+        return texts_of(accepted) if answer == "accept" else ()
     if answer in ("accept", "reject"):
         name = text_of(line.get("label")) or "yes"
-        return name if answer == "accept" else f"not {name}"
-    return ""
+        return (name if answer == "accept" else f"not {name}",)
+    return ()
