@@ -1,5 +1,7 @@
 """NIfTI, held against SimpleITK and nibabel."""
 
+import struct
+
 import nibabel
 import numpy as np
 import pytest
@@ -168,13 +170,15 @@ def test_big_endian_files_are_read(tmp_path):
     assert array.dtype == np.int16
 
 
-def test_voxels_of_size_zero_are_refused_and_not_taken_for_one(tmp_path, capfd):
+@pytest.mark.parametrize("size", [0.0, -1.0, float("nan")])
+@pytest.mark.parametrize("qform", [0, 1])
+def test_voxels_that_cannot_be_are_refused_and_not_made_up(tmp_path, capfd, size, qform):
     path = tmp_path / "a.nii"
     nibabel.save(nibabel.Nifti1Image(np.zeros((3, 4, 5), dtype=np.int16), np.eye(4)), path)
     content = bytearray(path.read_bytes())
-    content[80:84] = bytes(4)  # pixdim[1]
-    content[252:256] = bytes(4)  # neither qform nor sform
+    content[80:84] = struct.pack("<f", size)  # pixdim[1]
+    content[252:256] = struct.pack("<hh", qform, 0)  # no sform
     path.write_bytes(content)
-    with pytest.raises(InputError, match="has voxels of 0 x 1 x 1 mm"):
+    with pytest.raises(InputError, match=f"has voxels of {size:g} x 1 x 1 mm"):
         read_image(path)
     assert capfd.readouterr().err == ""

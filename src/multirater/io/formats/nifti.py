@@ -125,8 +125,9 @@ def _space(stored: tuple[int, ...]) -> tuple[int, ...]:
 
 def _geometry(file: Any, ndim: int, path: Path) -> Geometry:
     scale = _MILLIMETRES.get(file.header.get_xyzt_units()[0], 1.0)
-    if not file.header["sform_code"] and not file.header["qform_code"]:
+    if not file.header["sform_code"]:  # which alone says all, and goes before the sizes
         _require_sizes(path, file.header, ndim)
+    if not file.header["sform_code"] and not file.header["qform_code"]:
         sizes = np.asarray(file.header.get_zooms()[:ndim], dtype=float)[::-1] * scale
         return geometry_from_steps(np.eye(ndim)[::-1] * sizes, np.zeros(ndim))
     affine = file.affine * scale
@@ -139,10 +140,10 @@ def _geometry(file: Any, ndim: int, path: Path) -> Geometry:
 
 
 def _require_sizes(path: Path, header: Any, ndim: int) -> None:
-    """Refuse voxel sizes of zero, which nibabel takes for one."""
+    """Refuse voxel sizes of zero, which nibabel takes for one, and below, which it turns over."""
     with ImageOpener(path) as stream:
         stored = type(header).from_fileobj(stream, check=False)["pixdim"][1 : ndim + 1]
-    if not stored.all():
+    if not (stored > 0).all():
         raise InputError(
             Fault(
                 f"has voxels of {' x '.join(f'{side:g}' for side in stored)} mm",
