@@ -17,8 +17,12 @@ def test_labels_that_settle_cases_do_so_from_the_first_step_on(dense):
     assert warmup_epochs(TrainConfig(epochs=6), dense) == 0
 
 
-def test_the_truth_has_a_schedule_as_long_as_the_raters():
-    assert schedule(TrainConfig(epochs=20)) == (13, 13)
+def test_the_truth_has_a_schedule_as_long_as_the_raters(data):
+    assert schedule(TrainConfig(epochs=20), data) == (13, 13)
+
+
+def test_where_labels_settle_cases_the_truth_has_all_of_the_schedule(dense):
+    assert schedule(TrainConfig(epochs=20), dense) == (26,)
 
 
 SMALL = {"channels": (4, 8), "n_features": 4, "epochs": 3, "batch_size": 4, "accelerator": "cpu"}

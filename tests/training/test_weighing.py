@@ -8,9 +8,11 @@ from hypothesis import strategies as st
 from multirater.training.pixels import Pixels
 from multirater.training.weighing import (
     Foreseen,
+    drawn_together,
     foreseen_by_filters,
     out_of_sample,
     predictability,
+    standard_error,
     weigh,
 )
 from multirater.types import MISSING
@@ -188,6 +190,38 @@ def test_raters_who_cannot_be_told_apart_share_the_weight_whoever_is_ahead():
     sure = one_label_each(2, [0.75, 0.65], 0.001)
     assert unsure[0] < 0.62
     assert sure[0] > 0.75
+
+
+def test_of_raters_nearly_alike_nobody_is_ahead_and_an_outlier_stays_one():
+    alike = np.array([0.70, 0.74, 0.69, 0.73, 0.71, 0.75])
+    even = one_label_each(6, alike, 0.05)
+    assert even.max() < 1.1 * even.min()
+    apart = one_label_each(6, [*alike[:5], 0.1], 0.05)
+    assert apart[5] < 0.05 * apart[:5].min()
+
+
+@given(st.lists(st.floats(-5, 5), min_size=2, max_size=8), st.floats(0.01, 3))
+def test_raters_are_moved_towards_their_mean_and_never_past_one_another(means, spread):
+    noise = np.random.default_rng(0).standard_normal((50, len(means)))
+    noise = spread * (noise - noise.mean(0)) / noise.std(0)
+    moved = drawn_together(np.array(means) + noise)
+    found = moved.mean(0)
+    assert found.min() >= min(means) - 1e-9
+    assert found.max() <= max(means) + 1e-9
+    assert (np.diff(found[np.argsort(means, kind="stable")]) >= -1e-9).all()
+    assert (moved.std(0) <= spread + 1e-9).all()
+
+
+def test_a_rater_who_draws_nothing_does_not_blur_what_is_known_of_the_others():
+    random = np.random.default_rng(1)
+    labels = np.where(np.arange(2400) // 800 == np.arange(3)[:, None], 0, MISSING)
+    labels[labels == 0] = random.integers(0, 2, 2400)
+    heads = soft(np.maximum(labels, 0), 0.8)
+    heads[:, ::200] = 0.5
+    without = standard_error([cases(heads, labels, 24)], np.full(3, 0.7), np.full(3, 8))
+    labels[2, 1600:], heads[2, 1600:], heads[2, 1600:1700] = 0, [0.99, 0.01], [0.9, 0.1]
+    found = standard_error([cases(heads, labels, 24)], np.array([0.7, 0.7, 5e-4]), np.full(3, 8))
+    assert found[0] < 1.5 * without[0]
 
 
 def test_fixed_filters_are_believed_where_the_network_foresees_nobody():

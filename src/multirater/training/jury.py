@@ -2,11 +2,14 @@
 
 The recipe, all of it:
 
+Where nearly all cases have two labels or more, labels settle the cases, fixed filters can say how
+before anything is learned, and step 1 falls away: the truth is learned as a network on fused labels
+learns it, from the first step, in one rise and fall of the learning rate (4/3 of the epochs asked
+for), and heads come along, with an eighth of the say, three raters at a time.
+
 1. One network learns to predict *every rater*, each by a head of their own on shared features
    (`multirater.nn.jury`), for two thirds of the epochs asked for. From then on every image has the
    drawing of every rater, given or predicted. The epoch that foresees held-out labels best is kept.
-   Where nearly all cases have two labels or more, steps 2 and 3 begin at once instead: labels
-   settle the cases, and fixed filters can say how before anything is learned.
 2. Then, and once more halfway, raters are weighed (`multirater.training.weighing`), by
    a. *evidence of the image*: with U = 1 - H(label | image) / H(label), the share of what there is
       to know about a rater's labels that follows from the image, a weight of
@@ -21,12 +24,11 @@ The recipe, all of it:
       recall, rescaled so that chance is 0, against the verdict of the *others*, and of the weight
       of those others who say the same. Three rounds and no more: until convergence such weights
       can run off to one party.
-   c. *doubt*: a weight is the mean over what U may be, given its spread over cases. Raters who
-      cannot be told apart share alike, whoever happens to be ahead.
+   c. *doubt*: a weight is the mean over what U may be, given its spread over cases, and raters
+      are moved towards their mean as far as they differ by no more than that. Raters who cannot be
+      told apart share alike, whoever happens to be ahead, and labels of all of them stand.
 3. For two thirds of the epochs more, with a learning rate that rises and falls anew, the truth
-   head learns the verdict on all images while the heads go on learning, with half the say. Where
-   labels settle the cases that holds for the first two thirds; then heads have an eighth of the
-   say, three raters at a time.
+   head learns the verdict on all images while the heads go on learning, with half the say.
    a. Where a case has two labels or more, these settle it, by votes, votes of which half go by
       weight, or STAPLE on the disputed pixels of all cases (`multirater.training.ballots`): by
       votes, unless the outcome of another follows from the image better by more than a standard
@@ -70,6 +72,10 @@ AS_GOOD = 0.02
 
 _WEIGHINGS = 2
 _CASES, _CASES_PER_RATER = 100, 8
+
+N_LOOKS = round(1.1 * _WEIGHINGS * _CASES)
+"""Samples that are looked at one by one, with those of held-out cases."""
+
 _PIXELS_PER_CASE = 4096
 _NUMBERS = 2_000_000
 """Most predicted probabilities kept at a time, over raters, pixels and classes."""
@@ -80,9 +86,10 @@ def warmup_epochs(config: TrainConfig, dataset: Dataset) -> int:
     return 0 if labels_settle(dataset) else _two_thirds(config)
 
 
-def schedule(config: TrainConfig) -> tuple[int, ...]:
-    """Return the epochs of two rises and falls of the learning rate, which are steps 1 and 3."""
-    return (_two_thirds(config),) * 2
+def schedule(config: TrainConfig, dataset: Dataset) -> tuple[int, ...]:
+    """Return the epochs of each rise and fall of the learning rate: of steps 1 and 3, or of 3."""
+    each = _two_thirds(config)
+    return (2 * each,) if labels_settle(dataset) else (each, each)
 
 
 def _two_thirds(config: TrainConfig) -> int:

@@ -37,7 +37,7 @@ def _none(_: TrainConfig, __: Dataset) -> int:
     return 0
 
 
-def _all_at_once(config: TrainConfig) -> tuple[int, ...]:
+def _all_at_once(config: TrainConfig, _: Dataset) -> tuple[int, ...]:
     return (config.epochs,)
 
 
@@ -73,7 +73,7 @@ class Method:
     prepare: Prepare
     build: Build
     warmup_epochs: Callable[[TrainConfig, Dataset], int] = _none
-    schedule: Callable[[TrainConfig], tuple[int, ...]] = _all_at_once
+    schedule: Callable[[TrainConfig, Dataset], tuple[int, ...]] = _all_at_once
     with_truth: bool = False
     warmup_competes: bool = True
     as_good: float = 0.0
@@ -103,7 +103,7 @@ _FOR_MASKS: dict[str, Method] = {
         warmup_competes=False,
         as_good=jury.AS_GOOD,
         callbacks=(jury.WeighRaters,),
-        n_looks=400,
+        n_looks=jury.N_LOOKS,
     ),
     "cm": _CM,
     # Cross-entropy with the mean of the labels is the mean of the cross-entropies.

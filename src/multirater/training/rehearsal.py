@@ -15,6 +15,7 @@ from math import prod
 import torch
 
 from multirater.io.formats.grid import size_text
+from multirater.nn.jury import JuryNetwork
 from multirater.nn.rater_network import RaterNetwork
 from multirater.progress import say
 from multirater.training.batches import Batch, collate
@@ -22,6 +23,7 @@ from multirater.training.budget import amount, free_memory, usual_budget
 from multirater.training.clock import now
 from multirater.training.config import TrainConfig
 from multirater.training.data import RaterData
+from multirater.training.jury import labels_settle
 from multirater.training.memory import (
     at_most,
     forget_peak,
@@ -149,10 +151,9 @@ class _Step:
 
     def __init__(self, stage: Stage, config: TrainConfig, data: RaterData) -> None:
         network = stage.build(config)
-        # Raters are weighed later in training, and such a step takes more.
-        weighed = getattr(network, "n_weighed", None)
-        if weighed is not None:
-            weighed.fill_(1)
+        if isinstance(network, JuryNetwork):  # a step takes more once raters are weighed
+            network.n_weighed.fill_(1)
+            network.has_ballots.fill_(labels_settle(stage.dataset))
         self.module = RaterModule(network, config)
         self.optimizer = torch.optim.Adam(network.parameters())
         self.samples = data.training

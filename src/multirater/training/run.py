@@ -24,6 +24,7 @@ from multirater.io.survey import Survey, survey
 from multirater.nn.rater_network import RaterNetwork
 from multirater.progress import say
 from multirater.sanity import say_findings
+from multirater.training import jury
 from multirater.training.callbacks import BestEpoch, Curves, StopEarly, StopWhenDiverged
 from multirater.training.checkpoints import Checkpoints, read_checkpoint
 from multirater.training.class_balance import balanced_weights
@@ -181,7 +182,9 @@ def _rehearsed(
 
     def epochs(each: TrainConfig) -> int:
         # What comes before the network, such as judging raters, costs a training on all cases.
-        return sum(method.schedule(each)) + (each.epochs if method.begin is not None else 0)
+        return sum(method.schedule(each, prepared.dataset)) + (
+            each.epochs if method.begin is not None else 0
+        )
 
     stage = Stage(
         prepared.dataset, prepared.decoded, build, method.with_truth, epochs, method.n_looks
@@ -257,7 +260,7 @@ def _fit_within(found: Survey, prepared: _Prepared, target: Path, config: TrainC
         _require_same(described, target)
     elif _is_first_process():
         write_data(described, target)
-    warmup, schedule = method.warmup_epochs(config, dataset), method.schedule(config)
+    warmup, schedule = method.warmup_epochs(config, dataset), method.schedule(config, dataset)
     data = RaterData(dataset, config, with_truth=method.with_truth, decoded=prepared.decoded)
     class_weight = None
     if config.class_weights == "balanced":
@@ -271,7 +274,7 @@ def _fit_within(found: Survey, prepared: _Prepared, target: Path, config: TrainC
     )
     monitor = "val_nll" if data.held_out_cases else "train_nll"
     begins = 0 if method.warmup_competes else warmup
-    best = BestEpoch(target / CHECKPOINTS, monitor, begins, method.as_good)
+    best = BestEpoch(target / CHECKPOINTS, monitor, begins, _as_good(method, config))
     callbacks: list[Callback] = [*(make() for make in method.callbacks), best]
     if config.patience:
         callbacks.append(StopEarly(monitor, config.patience, begins))
@@ -298,6 +301,15 @@ def _fit_within(found: Survey, prepared: _Prepared, target: Path, config: TrainC
     said = f"epoch {kept.best_epoch + 1} of {trainer.max_epochs} was kept"
     say(said if score is None else f"{said}: {kept.best_nll:.4f} nats per label")
     return kept
+
+
+def _as_good(method: Method, config: TrainConfig) -> float:
+    """Return the share by which held-out likelihoods of epochs may differ and tell nothing.
+
+    A network that learns by overlap, too, goes on getting better at it when the likelihood has
+    come to rest: of such epochs the last is kept.
+    """
+    return max(method.as_good, jury.AS_GOOD if config.overlap_weight else 0.0)
 
 
 def _trainer(

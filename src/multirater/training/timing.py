@@ -65,7 +65,7 @@ class Costs:
         if self.is_in_patches and n_looked:
             n_looked = max(n_steps * batch // _HELD_OUT_PART, 2 * n_looked)
         epoch = n_steps * self.step + -(-n_looked // batch) * self.look + 2 * self.keep
-        beside = min(self.n_looks, 4 * n_steps * batch) * (self.look + self.step / 4) / batch
+        beside = min(self.n_looks, 4 * n_steps * batch) * (self.look + self.step / 8) / batch
         n_windows = min(self.n_windows, most_windows(config, n_all, self.window))
         described = n_all * (self.read + n_windows * self.look / batch)
         folds = config.folds

@@ -44,6 +44,9 @@ tried on hardly any unseen case."""
 _DRAWS = 200
 """Draws of what predictability may be."""
 
+_NOTHING_TO_KNOW = 0.05
+"""Share of the median rater's entropy below which there is nothing to know of a rater's labels."""
+
 _CASES_OF_TRAINING = 4.0
 """What a rater's training cases count for, in held-out cases, where there are fewer."""
 
@@ -187,7 +190,33 @@ def drawn_evidence(said: Foreseen, entropy: Array) -> Array:
     """
     draws = np.random.default_rng(0).standard_normal((_DRAWS, len(entropy)))
     may_be = _bounded(said.share + said.error * draws)
-    return _POWER * log_evidence(may_be, entropy, _EXPLAINED)
+    return drawn_together(_POWER * log_evidence(may_be, entropy, _EXPLAINED))
+
+
+def drawn_together(draws: Array) -> Array:
+    """Move raters towards their mean as far as they differ by no more than chance would have it.
+
+    What raters differ by is compared with how sure one is of each, as a meta-analysis compares
+    studies (DerSimonian and Laird's variance between them): of raters nearly alike, whoever is
+    ahead is so by luck, and labels of the others are as good.
+
+    Args:
+        draws: of what is measured of each rater, (n_draws, n_raters).
+
+    Example:
+        >>> alike, apart = np.array([[-1.0, 1.0], [1.0, 0.5]]), np.array([[-1.0, 9.0], [1.0, 9.5]])
+        >>> drawn_together(alike).mean(0).round(2), drawn_together(apart).mean(0).round(2)
+        (array([0.71, 0.71]), array([0.11, 9.24]))
+    """
+    mean, square = draws.mean(0), np.maximum(draws.var(0), 1e-6)
+    weight = 1 / square
+    centre = np.average(mean, weights=weight)
+    excess = (weight * (mean - centre) ** 2).sum() - (len(mean) - 1)
+    scale = weight.sum() - (weight**2).sum() / weight.sum()
+    between = max(excess / max(scale, 1e-12), 0.0)
+    kept = between / (between + square)
+    centre = np.average(mean, weights=1 / (between + square))
+    return np.asarray(centre + kept * (mean - centre) + np.sqrt(kept) * (draws - mean))
 
 
 def _spoken(pixels: Pixels) -> Array:
@@ -223,22 +252,27 @@ def out_of_sample(training: Pixels, held_out: Pixels | None) -> Array:
 def standard_error(pixels: Sequence[Pixels], entropy: Array, n_cases: Array) -> Array:
     """Standard error of predictability, (n_raters,), by its spread over cases.
 
-    Cases that several raters labelled are hard for all of them alike: what is left counts.
+    Cases that several raters labelled are hard for all of them alike: what is left counts. It is
+    the median rater's, for all: of a rater who draws next to nothing there is nothing to know, and
+    shares of that would vary without bounds.
 
     Args:
         pixels: that the spread is measured on.
         entropy: of each rater's labels, (n_raters,).
         n_cases: that each rater is judged by, (n_raters,).
     """
-    squares, n_free = 0.0, 0
+    squares, n_free = np.zeros(len(entropy)), np.zeros(len(entropy))
+    least = max(_NOTHING_TO_KNOW * float(np.median(entropy)), 1e-3)
     for part in pixels:
-        left = _surprise_by_case(part) / np.maximum(entropy, 1e-3)[:, None]
+        left = _surprise_by_case(part) / np.maximum(entropy, least)[:, None]
         given = ~np.isnan(left)
         left = left - _mean(left, 1)
         left[:, given.sum(0) > 1] -= _mean(left, 0)[:, given.sum(0) > 1]
-        n_free += int(np.maximum(given.sum(1) - 1, 0).sum())
-        squares += float((left[given] ** 2).sum())
-    return np.sqrt(squares / max(n_free, 1) / np.maximum(n_cases, 1))
+        n_free += np.maximum(given.sum(1) - 1, 0)
+        squares += np.where(given, left**2, 0.0).sum(1)
+    known = n_free > 0
+    variance = np.median(squares[known] / n_free[known]) if known.any() else 0.0
+    return np.asarray(np.sqrt(variance / np.maximum(n_cases, 1)))
 
 
 def _surprise_by_case(pixels: Pixels) -> Array:
