@@ -45,7 +45,7 @@ from multirater.simulate import simulate_class_labels
 from multirater.types import MISSING, Dataset
 
 SHARE = 0.05
-SEEDS = range(700, 703)
+SEEDS = range(700, 705)
 MOST_OTHERS = 6
 """Raters that one more may be like; of forty, these."""
 

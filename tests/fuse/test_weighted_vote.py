@@ -53,3 +53,17 @@ def test_a_rater_without_company_counts_as_one_of_the_middle():
     result = fuse.weighted_vote(labels, 2)
     assert result.label[30:].tolist() == [1] * 10
     assert result.weight[2] < result.weight[3]
+
+
+def test_few_gold_labels_tell_who_errs_where_most_err_alike():
+    """Three of five share an error and confirm one another; 100 of 2000 items are known."""
+    random = np.random.default_rng(0)
+    truth = (random.random(2000) < 0.4).astype(int)
+    too_much = np.maximum(truth, random.random(2000) < 0.3)
+    noisy = [np.where(random.random(2000) < 0.05, 1 - truth, truth) for _ in range(2)]
+    labels = np.stack([too_much, too_much, too_much, *noisy])
+    gold = np.where(np.arange(2000) < 100, truth, -1)
+    without, held = fuse.weighted_vote(labels), fuse.weighted_vote(labels, gold=gold)
+    assert without.weight[:3].min() > without.weight[3:].max()
+    assert held.weight[3:].min() > held.weight[:3].max()
+    assert np.array_equal(held.label[:100], truth[:100])

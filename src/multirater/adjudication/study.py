@@ -24,7 +24,7 @@ from multirater.report.pictures import as_shades
 from multirater.report.planes import Plane, planes_of
 from multirater.types import Case, Dataset, Geometry, Labels
 
-FUSED = Layer("fusion", "fused", "#ffffff", shown=True)
+FUSED = Layer("fusion", "fused", "#ffffff", (4, 3), shown=True)
 _MOST_OPEN = 4
 """Cases kept as they were read."""
 

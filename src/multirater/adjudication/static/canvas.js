@@ -46,8 +46,7 @@ function drawLabels(context, content, at, w, h) {
     if (!state.shown[layer]) return;
     const path = once(decoded, `outline ${layer}`, () =>
       outlinePath(content.patterns, content.rows, column, width, height, -1));
-    const line = layer === FUSED ? { ...report.layers[layer], dash: [4, 3] } : report.layers[layer];
-    strokeOutline(context, path, line, at.scaleX, at.scaleY, 1.8);
+    strokeOutline(context, path, report.layers[layer], at.scaleX, at.scaleY, 1.8);
   });
   if (state.showLabel) {
     const path = outlinePath(content.label, rows, 0, width, height, -1);

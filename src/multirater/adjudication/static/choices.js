@@ -6,7 +6,7 @@ function buildList() {
   element("case-list").replaceChildren(...report.cases.map((about, place) => {
     const bar = make("i");
     bar.style.width = `${100 * about.disagreement}%`;
-    const mark = make("span", { className: "mark" });
+    const mark = make("span", { className: "sign" });
     mark.setAttribute("aria-hidden", "true");
     const button = make("button", { type: "button" }, mark,
       make("span", { className: "row" }, make("span", { textContent: about.name }),
@@ -31,7 +31,7 @@ function markCase(place) {
   const now = nowOf(place);
   const others = state.here.filter((each) => each.place === place).map((each) => each.who || "somebody");
   button.dataset.state = now.state;
-  button.querySelector(".mark").textContent = MARKS[now.state];
+  button.querySelector(".sign").textContent = MARKS[now.state];
   button.querySelector(".by").textContent =
     others.length ? `${others.join(", ")} here` : now.state === "open" ? "" : now.who;
   button.querySelector(".sr").textContent = `, ${now.state}`;
@@ -62,9 +62,10 @@ function showStanding() {
 }
 
 function showProgress() {
-  const count = (wanted) => report.cases.filter((each) => each.now.state === wanted).length;
+  const decided = report.cases.filter((each) => each.now.decided).length;
+  const skipped = report.cases.filter((each) => each.now.state === "skipped").length;
   element("progress").textContent =
-    `${count("decided")} of ${report.cases.length} disputed cases decided, ${count("skipped")} skipped`;
+    `${decided} of ${report.cases.length} disputed cases decided, ${skipped} skipped`;
 }
 
 function showPeople() {

@@ -50,7 +50,7 @@ async function send(place, asked) {
   if (answer.ok) {
     alarm("");
     take(place, told.now);
-    say(kept(asked, told.now));
+    say(kept(asked, told.now, report.cases[place].name));
     if (asked.act !== "undo" && asked.act !== "paint") element("why").value = "";
     return true;
   }
@@ -64,10 +64,10 @@ async function send(place, asked) {
   return false;
 }
 
-function kept(asked, now) {
-  if (asked.act === "undo") return `Undone. ${standing(now)}`;
-  if (asked.act === "paint") return "Kept as a draft.";
-  return `Kept. ${standing(now)}`;
+function kept(asked, now, name) {
+  if (asked.act === "undo") return `${name}: undone. ${standing(now)}`;
+  if (asked.act === "paint") return `${name}: kept as a draft.`;
+  return `${name}: kept. ${standing(now)}`;
 }
 
 /** Take over how a case stands. */
