@@ -44,7 +44,6 @@ async function send(place, asked) {
     told = await answer.json();
   } catch {
     alarm("The server does not answer: this was NOT kept. Start it again and open the address it prints.");
-    if (place === state.place) await showSlice();
     return false;
   }
   if (answer.ok) {

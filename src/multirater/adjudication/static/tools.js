@@ -17,29 +17,30 @@ function middle() {
 }
 
 /** Paint pixels on the page at once, and have them kept. */
-function paint(pixels) {
+async function paint(pixels) {
   const { content } = state;
+  const before = content.label.slice();
   const changed = pixels.filter((pixel) => content.label[pixel] !== inHand() + 1);
   if (!changed.length) {
     say("Nothing to change there.");
-    return Promise.resolve(false);
+    return;
   }
   for (const pixel of changed) content.label[pixel] = inHand() + 1;
   draw();
-  return act({
+  const isKept = await act({
     act: "paint", view: content.view, slice: content.slice, class: inHand(), runs: runsOf(changed) });
+  if (isKept || state.content !== content) return;
+  content.label = before;
+  draw();
 }
 
 /** Use the tool in hand at a pixel. */
 function useTool(spot, isWide = false) {
   const { content } = state;
-  if (isBrush()) return paint(disc(content, spot, state.reach));
-  const region = regionAt(content, spot[1] * content.width + spot[0], isWide);
-  if (!region.length) {
-    say("Raters agree here; the brush (b) paints anywhere.");
-    return Promise.resolve(false);
-  }
-  return paint(region);
+  const region = isBrush() ? disc(content, spot, state.reach)
+    : regionAt(content, spot[1] * content.width + spot[0], isWide);
+  if (region.length) paint(region);
+  else say("Raters agree here; the brush (b) paints anywhere.");
 }
 
 function nextRegion() {
