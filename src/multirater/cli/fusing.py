@@ -41,7 +41,7 @@ def fuse(
         str,
         typer.Option(
             help="Such as majority-vote, weighted-vote, staple, dawid-skene, or learned (with "
-            "--run); `--method ?` lists all.",
+            "--run); another name lists all.",
             show_default="what fits the labels; it is said which and why",
         ),
     ] = "",
@@ -65,6 +65,14 @@ def fuse(
     disputed_only: Annotated[
         bool, typer.Option("--disputed-only", help="staple: learn from disputed pixels only.")
     ] = False,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            help="Another option of the method, as name=value; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
     raters: Raters = None,
     exclude: Exclude = None,
     gold: Gold = None,
@@ -90,6 +98,8 @@ def fuse(
         options["prior"] = _prior(prior)
     if disputed_only:
         options["disputed_only"] = True
+    if settings:
+        options |= _options(method, settings)
     if (method == "learned") != (run is not None):
         raise InputError(Fault("--method learned and --run RUN belong together"))
     if run is not None:
@@ -142,6 +152,15 @@ def fuse(
     print_table(rater_rows(done.raters), f"Raters by {done.method}, with 95% intervals")
     print(f"{QUALITY} {_REST}")
     print(done.folder)
+
+
+def _options(method: str, pairs: list[str]) -> dict[str, Any]:
+    from multirater.fuse.methods import options_from_text
+    from multirater.training.options import given_options
+
+    if not method or method == "learned":
+        raise InputError(Fault("--set is for options of a method", fix="name it: --method"))
+    return options_from_text(method, given_options(pairs))
 
 
 def _prior(text: str) -> str | float:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from inspect import signature
+from math import isfinite
 from typing import Any
 
 from multirater.errors import Fault, InputError
@@ -39,6 +40,39 @@ NEEDS_SPACE = frozenset({"spatial-staple"})
 
 ALWAYS_POOLED = frozenset({"weighted-vote"})
 """Methods that look at the raters over all cases, whatever is asked for."""
+
+
+def options_from_text(method: str, given: Mapping[str, str]) -> dict[str, Any]:
+    """Return options of a method as values, from what stands on a command line.
+
+    Example:
+        >>> options_from_text("one-coin", {"dirichlet": "0.5", "prior": "estimated"})
+        {'dirichlet': 0.5, 'prior': 'estimated'}
+    """
+    known = signature(method_named(method)).parameters
+    found: dict[str, Any] = {}
+    for name, text in given.items():
+        default = known[name].default if name in known else None
+        if isinstance(default, bool):
+            words = {"true": True, "false": False}
+            found[name] = words.get(text.lower(), text)
+        elif isinstance(default, int | float):
+            found[name] = _number(text, type(default))
+        else:
+            found[name] = _number(text, float)
+        if isinstance(default, bool | int | float) and isinstance(found[name], str):
+            kind = {bool: "true or false", int: "a whole number"}.get(type(default), "a number")
+            raise InputError(Fault(f"option {name} of {method} is {text!r}", expected=kind))
+    return found
+
+
+def _number(text: str, kind: Callable[[str], Any]) -> Any:
+    """Return a finite number, or the text that is none."""
+    try:
+        value = kind(text)
+    except ValueError:
+        return text
+    return value if isfinite(value) else text
 
 
 def require_options(method: str, options: Mapping[str, Any]) -> None:

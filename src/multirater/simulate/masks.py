@@ -46,6 +46,10 @@ from multirater.types import MISSING
 MaskKind = Literal["good", "over", "under", "wrong", "blank"]
 MASK_KINDS: tuple[MaskKind, ...] = get_args(MaskKind)
 
+_TARGET_STREAM = 5
+"""Of the random numbers that choose the target; kinds draw from those before and after it, so that
+a new kind changes nothing that others draw."""
+
 _CUT_WIDTH = 0.6
 """Width of a cut at strength 1 in half thicknesses: a third of a stroke's width."""
 
@@ -109,7 +113,8 @@ def draw_mask_error(
     """
     require_choice(kind, MASK_KINDS, "kind of rater")
     require_range(strength, 0.0, np.inf, "strength")
-    rng = np.random.default_rng([seed, MASK_KINDS.index(kind)])
+    place = MASK_KINDS.index(kind)
+    rng = np.random.default_rng([seed, place + (place >= _TARGET_STREAM)])
     drawn_target = int(rng.integers(1, max(n_classes, 2)))
     if target is not None:
         require_range(target, 1, n_classes - 1, "target class")
@@ -194,7 +199,7 @@ def simulate_mask(
     present = np.unique(array[array > 0])
     if target is None and present.size:
         # A stream of its own: the choice must not shift the other numbers drawn.
-        target = int(np.random.default_rng([seed, len(MASK_KINDS)]).choice(present))
+        target = int(np.random.default_rng([seed, _TARGET_STREAM]).choice(present))
     highest = max(1, target or 1, *present.tolist())
     error = draw_mask_error(
         kind, strength=strength, n_classes=highest + 1, target=target, seed=seed
