@@ -3,16 +3,17 @@
     python benchmarks/answers.py [--answers 100000000] [--scheduler ADDRESS] [--write]
 
 Answers are made up and written as Parquet, a pass over all tasks for each answer of a task: the
-answers to one task lie as far apart as they can. `multirater fuse` then fuses the file, in one
-process; and again on a Dask cluster of two workers that this script starts (or on the one whose
-scheduler is named), of which one is killed on the way. Peak memory is that of each process, by the
-system's count. Both results are compared task by task. `--write` keeps the table in
-`benchmarks/results/answers.md`.
+answers to one task lie as far apart as they can. `multirater fuse` then fuses the file by its
+default, Dawid-Skene with a pseudo-count, in one process; and again on a Dask cluster of two workers
+that this script starts (or on the one whose scheduler is named), of which one is killed on the way.
+Peak memory is that of each process, by the system's count. Both results are compared task by task.
+`--write` keeps the table in `benchmarks/results/answers.md`.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import signal
 import subprocess
@@ -57,7 +58,7 @@ def write_answers(path: Path, n_answers: int) -> None:
 def fuse_command(table: Path, target: Path, *more: str) -> list[str]:
     """Return the command that fuses a table."""
     command = [sys.executable, "-m", "multirater", "fuse", str(table), "-o", str(target)]
-    return [*command, "--method", "dawid-skene", "--json", *more]
+    return [*command, "--json", *more]
 
 
 @contextmanager
@@ -76,8 +77,6 @@ def cluster(folder: Path) -> Iterator[tuple[str, list[subprocess.Popen]]]:
     options = ["--nthreads", "1", "--no-nanny", "--no-dashboard", "--memory-limit", "3GB"]
     worker = [*dask[:2], f"{dask[2]}.dask_worker", *options, *shared]
     workers = [start(worker, **quiet) for _ in range(2)]
-    import json
-
     try:
         yield json.loads(address.read_text(encoding="utf-8"))["address"], workers
     finally:

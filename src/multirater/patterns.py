@@ -117,7 +117,7 @@ def encode_patterns(labels: NDArray[Any] | Sequence[NDArray[Any]]) -> Patterns:
     if n_codes > _COUNTABLE:
         columns, index, counts = _by_groups(rows, low, base)
         return Patterns(columns.astype(np.int64), counts, index.reshape(shape))
-    codes = _mixed_radix(rows, low, base, np.min_scalar_type(n_codes - 1))
+    codes = _coded(labels, rows, low, base, np.min_scalar_type(n_codes - 1))
     table = _counter(codes.size * len(rows))(codes, n_codes)
     present = np.flatnonzero(table)
     columns = np.stack(np.unravel_index(present, base), axis=1) + np.asarray(low)
@@ -144,6 +144,25 @@ def merge_patterns(parts: Sequence[Patterns]) -> tuple[Patterns, list[NDArray[np
 
 def _lowest(row: NDArray[Any]) -> int:
     return 0 if row.dtype.kind == "u" else int(row.min(initial=0))
+
+
+def _coded(
+    labels: NDArray[Any] | Sequence[NDArray[Any]],
+    rows: list[NDArray[Any]],
+    low: list[int],
+    base: list[int],
+    dtype: np.dtype[Any],
+) -> NDArray[Any]:
+    """Number every item's pattern, by a compiled loop where it pays and labels lie in one piece."""
+    whole = isinstance(labels, np.ndarray) and labels.flags.c_contiguous and labels.itemsize <= 4
+    if not whole or rows[0].size < _BLOCK or not _TALLY.pays(0):
+        return _mixed_radix(rows, low, base, dtype)
+    from multirater.compiled.codes import mixed_radix
+
+    weight = np.append(np.cumprod(base[:0:-1])[::-1], 1)
+    codes = np.empty(rows[0].size, dtype=dtype)
+    mixed_radix(np.reshape(labels, (len(rows), -1)), weight, int(np.dot(weight, low)), codes)
+    return codes
 
 
 def _mixed_radix(

@@ -7,7 +7,7 @@ pytest.importorskip("numba")
 
 from multirater import patterns
 from multirater.compiled import Tally
-from multirater.compiled.codes import count_codes, look_up
+from multirater.compiled.codes import count_codes, look_up, mixed_radix
 
 
 @settings(max_examples=30, deadline=None)
@@ -42,3 +42,14 @@ def test_patterns_are_the_same_bit_by_bit(n_classes, monkeypatch):
     for plain, quick in zip(*found, strict=True):
         assert np.array_equal(plain, quick)
     assert np.array_equal(found[0][0][found[0][2]].T, labels)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.int32, np.uint32])
+@pytest.mark.parametrize("kind", [np.uint8, np.uint16, np.uint32])
+def test_codes_are_numbers_in_mixed_radix(dtype, kind):
+    low = -1 if np.dtype(dtype).kind == "i" else 0
+    rows = np.random.default_rng(0).integers(low, 3, (3, 20_001)).astype(dtype)
+    codes = np.empty(rows.shape[1], dtype=kind)
+    weight = np.array([16, 4, 1])
+    mixed_radix(rows, weight, low * int(weight.sum()), codes)
+    assert np.array_equal(codes, (rows.astype(int) - low).T @ weight)

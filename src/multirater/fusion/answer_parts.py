@@ -9,7 +9,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -107,11 +107,21 @@ def _repeated(
     return Repeated(len(again), int(row[here]), int(rater[here]), str(tasks[int(task[here])]))
 
 
+class _OnceEach(Answers):
+    """Answers of which no rater gave two to a task, which `encode_part` has made sure of."""
+
+    is_plain = True
+
+    @cached_property
+    def most_answers(self) -> float:
+        return float(np.diff(self.matrix.indptr).max(initial=0))
+
+
 def _answers_of(part: Path, n_raters: int, n_classes: int) -> Answers:
     start, columns = np.load(part / _START), np.load(part / _COLUMNS)
     shape = (len(start) - 1, n_raters * n_classes)
     matrix = sparse.csr_matrix((np.ones(len(columns)), columns, start), shape=shape, copy=False)
-    return Answers(matrix, (np.diff(start) > 0).astype(float), n_raters, n_classes)
+    return _OnceEach(matrix, (np.diff(start) > 0).astype(float), n_raters, n_classes)
 
 
 @dataclass(frozen=True)

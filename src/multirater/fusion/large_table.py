@@ -46,7 +46,7 @@ _ANSWERS_PER_PART = 1 << 22
 _MOST_CELLS = 1 << 27
 """Entries of all confusion matrices: a gigabyte."""
 
-_AS_DATASET = 1_000_000
+_AS_DATASET = 200_000
 """Tasks up to which the folder is a data set too, by tables of text."""
 
 _SCRATCH = "scratch"
@@ -68,7 +68,7 @@ def fuse_large_table(
     Args:
         path: the table.
         folder: target. It gets `cases.parquet` (case, label, probabilities), `raters.csv`,
-            `classes.csv` and `fusion.json`; up to a million tasks also what makes it a data set.
+            `classes.csv` and `fusion.json`; up to 200 000 tasks also what makes it a data set.
         method: `dawid-skene`; without one it is taken as for any table of answers.
         options: keyword arguments of the method.
         workers: threads to work in.
