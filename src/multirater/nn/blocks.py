@@ -9,6 +9,7 @@ are forgotten, and the backward pass computes them again.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, TypeAlias
 
 import torch
@@ -23,8 +24,21 @@ BlockFunction: TypeAlias = Callable[[Tensor, Tensor, Tensor, Tensor], tuple[Tens
 first axis is B and last P."""
 
 
+BlockGradient: TypeAlias = Callable[
+    [Tensor, Tensor, Tensor, Tensor, Tensor, Tensor], tuple[Tensor, Tensor, Tensor]
+]
+"""Maps what a block function is given, and the gradients of its two outputs, to those of features,
+weight and bias."""
+
+
 def in_blocks(
-    function: BlockFunction, features: Tensor, weight: Tensor, bias: Tensor, labels: Tensor
+    function: BlockFunction,
+    features: Tensor,
+    weight: Tensor,
+    bias: Tensor,
+    labels: Tensor,
+    *,
+    gradient: BlockGradient | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Apply a function of pixels block by block, keeping nothing but its inputs and outputs.
 
@@ -36,12 +50,13 @@ def in_blocks(
         weight: (R, O, F); a pixel is taken to have R * O values.
         bias: (R, O).
         labels: (B, R, *space).
+        gradient: that of the function, where it is written out; autograd finds it otherwise.
 
     Returns:
         The two outputs for all pixels, (B, ..., *space).
     """
     first, second = _InBlocks.apply(  # type: ignore[no-untyped-call]
-        function, features, weight, bias, labels
+        function, gradient or partial(_by_autograd, function), features, weight, bias, labels
     )
     space = labels.shape[2:]
     return first.unflatten(-1, space), second.unflatten(-1, space)
@@ -52,13 +67,14 @@ class _InBlocks(torch.autograd.Function):
     def forward(
         ctx: Any,
         function: BlockFunction,
+        gradient: BlockGradient,
         features: Tensor,
         weight: Tensor,
         bias: Tensor,
         labels: Tensor,
     ) -> tuple[Tensor, Tensor]:
         """Run the function on every block and put the results side by side."""
-        ctx.function = function
+        ctx.gradient = gradient
         ctx.save_for_backward(features, weight, bias, labels)
         outputs: list[Tensor] = []
         with _full_precision(features):
@@ -71,22 +87,34 @@ class _InBlocks(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[None, Tensor, Tensor, Tensor, None]:
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[None, None, Tensor, Tensor, Tensor, None]:
         """Run the function on every block again, this time with its gradient."""
         features, weight, bias, labels = ctx.saved_tensors
         of_features = torch.empty_like(features.flatten(2))
-        weight, bias = weight.detach().requires_grad_(), bias.detach().requires_grad_()
         of_weight, of_bias = torch.zeros_like(weight), torch.zeros_like(bias)
-        for place, maps, drawn in _blocks(features, labels, weight):
-            inputs = (maps.detach().requires_grad_(), weight, bias)
-            with torch.enable_grad(), _full_precision(features):
-                found = ctx.function(*inputs, drawn)
-            given = [each[place] for each in gradients]
-            found_gradients = torch.autograd.grad(found, inputs, given)
-            of_features[place] = found_gradients[0]
-            of_weight += found_gradients[1]
-            of_bias += found_gradients[2]
-        return None, of_features.reshape(features.shape), of_weight, of_bias, None
+        with _full_precision(features):
+            for place, maps, drawn in _blocks(features, labels, weight):
+                given = [each[place] for each in gradients]
+                found = ctx.gradient(maps, weight, bias, drawn, *given)
+                of_features[place] = found[0]
+                of_weight += found[1]
+                of_bias += found[2]
+        return None, None, of_features.reshape(features.shape), of_weight, of_bias, None
+
+
+def _by_autograd(
+    function: BlockFunction,
+    features: Tensor,
+    weight: Tensor,
+    bias: Tensor,
+    labels: Tensor,
+    *gradients: Tensor,
+) -> tuple[Tensor, Tensor, Tensor]:
+    inputs = [each.detach().requires_grad_() for each in (features, weight, bias)]
+    with torch.enable_grad():
+        found = function(*inputs, labels)  # type: ignore[call-arg]
+    first, second, third = torch.autograd.grad(found, inputs, gradients)
+    return first, second, third
 
 
 def _full_precision(features: Tensor) -> torch.autocast:

@@ -9,58 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from math import isqrt
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from multirater.nn.blocks import BlockFunction, in_blocks
+from multirater.nn.blocks import BlockFunction, BlockGradient, in_blocks
 from multirater.nn.confusion import Columns, ConfusionHead, identity_logits
 from multirater.nn.raters import Raters
 from multirater.types import MISSING
-
-
-class _PickColumns(torch.autograd.Function):
-    """Columns of softmax-normalised matrices, without building the matrices.
-
-    What autograd would keep and pass over several times, matrices at every pixel, is passed over
-    once in each direction: that is most of what a confusion head costs.
-    """
-
-    @staticmethod
-    def forward(ctx: Any, logits: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
-        """Return log columns (B, R, L, *space) and trace (B, R, *space).
-
-        Args:
-            ctx: of autograd.
-            logits: (B, R, true, observed, *space).
-            labels: (B, R, *space), -1 where missing.
-        """
-        norm = torch.logsumexp(logits, dim=3)
-        index = labels.clamp(min=0)[:, :, None, None].expand(
-            -1, -1, logits.shape[2], 1, *labels.shape[2:]
-        )
-        missing = (labels == MISSING)[:, :, None]
-        picked = (logits.gather(3, index)[:, :, :, 0] - norm).masked_fill_(missing, 0.0)
-        right = (torch.diagonal(logits, dim1=2, dim2=3).movedim(-1, 2) - norm).exp_()
-        ctx.save_for_backward(logits, norm, labels, right)
-        return picked, right.sum(2)
-
-    @staticmethod
-    def backward(ctx: Any, grad_picked: Tensor, grad_trace: Tensor) -> tuple[Tensor, None]:
-        """Softmax's own gradient: what was picked minus what was expected."""
-        logits, norm, labels, right = ctx.saved_tensors
-        grad_picked = grad_picked.masked_fill((labels == MISSING)[:, :, None], 0.0)
-        grad_right = right * grad_trace[:, :, None]
-        grad = (logits - norm[:, :, :, None]).exp_()
-        grad *= -(grad_picked + grad_right)[:, :, :, None]
-        torch.diagonal(grad, dim1=2, dim2=3).add_(grad_right.movedim(2, -1))
-        index = labels.clamp(min=0)[:, :, None, None].expand(
-            -1, -1, logits.shape[2], 1, *labels.shape[2:]
-        )
-        grad.scatter_add_(3, index, grad_picked[:, :, :, None])
-        return grad, None
 
 
 class _MapConfusion(ConfusionHead):
@@ -72,15 +29,22 @@ class _MapConfusion(ConfusionHead):
         n_features: channels of the feature map.
         start: value of each map to start with, (n_maps,).
         of_block: gives log columns and traces of a block of pixels.
+        gradient: its gradient, where it is written out.
     """
 
     def __init__(
-        self, n_raters: int, n_classes: int, n_features: int, start: Tensor, of_block: BlockFunction
+        self,
+        n_raters: int,
+        n_classes: int,
+        n_features: int,
+        start: Tensor,
+        of_block: BlockFunction,
+        gradient: BlockGradient | None = None,
     ) -> None:
         super().__init__(n_raters, n_classes)
         self.weight = nn.Parameter(torch.randn(n_raters, len(start), n_features) * 0.01)
         self.bias = nn.Parameter(start.repeat(n_raters, 1))
-        self._of_block = of_block
+        self._of_block, self._gradient = of_block, gradient
 
     def columns(
         self,
@@ -93,7 +57,8 @@ class _MapConfusion(ConfusionHead):
         assert not isinstance(raters, Tensor)
         chosen = list(raters)
         weight, bias = self.weight[chosen], self.bias[chosen]
-        return Columns(*in_blocks(self._of_block, features, weight, bias, labels))
+        given = (features, weight, bias, labels)
+        return Columns(*in_blocks(self._of_block, *given, gradient=self._gradient))
 
 
 class PixelConfusion(_MapConfusion):
@@ -110,7 +75,7 @@ class PixelConfusion(_MapConfusion):
         self, n_raters: int, n_classes: int, n_features: int, diagonal: float = 0.95
     ) -> None:
         start = identity_logits(n_classes, diagonal).reshape(-1)
-        super().__init__(n_raters, n_classes, n_features, start, _pixel_columns)
+        super().__init__(n_raters, n_classes, n_features, start, _pixel_columns, _pixel_gradient)
 
     def forward(self, features: Tensor, raters: Sequence[int] | None = None) -> Tensor:
         """Return log matrices (B, R, true, observed, *space)."""
@@ -126,11 +91,55 @@ def _pixel_columns(
     features: Tensor, weight: Tensor, bias: Tensor, labels: Tensor
 ) -> tuple[Tensor, Tensor]:
     """Return log columns (B, R, L, P) and trace (B, R, P); see `PixelConfusion`."""
+    log_cm = functional.log_softmax(_pixel_logits(features, weight, bias), dim=3)
+    missing = (labels == MISSING)[:, :, None]
+    picked = log_cm.gather(3, _as_index(labels, log_cm))[:, :, :, 0].masked_fill_(missing, 0.0)
+    return picked, _diagonal(log_cm).exp().sum(2)
+
+
+def _pixel_gradient(
+    features: Tensor,
+    weight: Tensor,
+    bias: Tensor,
+    labels: Tensor,
+    of_picked: Tensor,
+    of_trace: Tensor,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Softmax's own gradient, what was picked minus what was expected, passed on to the features.
+
+    Written out, the matrices are passed over far less often than autograd does; they are most of
+    what a confusion head costs.
+    """
+    cm = functional.softmax(_pixel_logits(features, weight, bias), dim=3)
+    of_picked = of_picked.masked_fill((labels == MISSING)[:, :, None], 0.0)
+    of_right = _diagonal(cm) * of_trace[:, :, None]
+    cm *= (of_picked + of_right).neg_()[:, :, :, None]
+    _diagonal(cm).add_(of_right)
+    cm.scatter_add_(3, _as_index(labels, cm), of_picked[:, :, :, None])
+    of_maps = cm.reshape(len(cm), -1, cm.shape[-1])
+    of_weight = torch.bmm(of_maps, features.transpose(1, 2)).sum(0)
+    of_features = torch.matmul(weight.flatten(0, 1).T, of_maps)
+    return of_features, of_weight.reshape(weight.shape), of_maps.sum((0, 2)).reshape(bias.shape)
+
+
+def _pixel_logits(features: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    """Return (B, R, true, observed, P)."""
     n_classes = isqrt(weight.shape[1])
     maps = rater_maps(features, weight, bias)
-    logits = maps.reshape(*labels.shape[:2], n_classes, n_classes, -1)
-    picked, trace = _PickColumns.apply(logits, labels)  # type: ignore[no-untyped-call]
-    return picked, trace
+    return maps.reshape(len(features), len(weight), n_classes, n_classes, -1)
+
+
+def _diagonal(cm: Tensor) -> Tensor:
+    """Return the diagonal of (B, R, L, L, P) as (B, R, L, P), a view whose pixels lie side by side.
+
+    Of `torch.diagonal` the classes come last, and it is several times as slow.
+    """
+    return cm.flatten(2, 3)[:, :, :: cm.shape[2] + 1]
+
+
+def _as_index(labels: Tensor, cm: Tensor) -> Tensor:
+    """Return labels (B, R, P) as an index into the observed classes of each true one."""
+    return labels.clamp(min=0)[:, :, None, None].expand(-1, -1, cm.shape[2], 1, -1)
 
 
 class LowRankConfusion(_MapConfusion):
