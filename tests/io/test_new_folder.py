@@ -251,3 +251,17 @@ def test_only_what_is_listed_is_removed(old, monkeypatch, at_once):
     with new_folder(old, overwrite=True) as part:
         write(part)
     assert contents(old.parent) == {**NEW, ".data.part/late.txt": "mine"}
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_nothing_is_written_through_a_link(tmp_path, resume):
+    """Whoever may write beside a target could else have it written elsewhere."""
+    victim = tmp_path / "victim"
+    victim.mkdir()
+    (victim / "manifest.csv").write_text("theirs")
+    part_of(tmp_path / "data").symlink_to(victim)
+    with new_folder(tmp_path / "data", resume=resume) as temporary:
+        write(temporary)
+    assert contents(victim) == {"manifest.csv": "theirs"}
+    assert contents(tmp_path / "data") == {"manifest.csv": "new", "images/a.png": "new"}
+    assert not (tmp_path / "data").is_symlink()

@@ -28,3 +28,15 @@ def test_a_killed_process_holds_nothing(tmp_path):
     with one_writer(place):
         pass
     assert not list(tmp_path.iterdir())
+
+
+def test_a_link_in_place_of_the_lock_is_not_followed(tmp_path):
+    victim = tmp_path / "thesis.txt"
+    victim.write_text("years of work")
+    (tmp_path / ".out.lock").symlink_to(victim)
+    with (
+        pytest.raises(InputError, match=r"a link lies where the lock goes"),
+        one_writer(tmp_path / "out"),
+    ):
+        raise AssertionError("the block must not run")
+    assert victim.read_text() == "years of work"

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.stats import beta
+from scipy.special import betaincinv
 
 from multirater.fuse.answers import Answers, answers_from_rows
 from multirater.fuse.dawid_skene import FreeMatrices
@@ -181,7 +181,7 @@ def quality_of_answers(
     tail = (1 - level) / 2
     with np.errstate(invalid="ignore"):
         value = np.where(total > 0, right / np.maximum(total, 1), np.nan)
-    low, high = beta.ppf([[tail], [1 - tail]], right + 0.5, total - right + 0.5)
+    low, high = betaincinv(right + 0.5, total - right + 0.5, [[tail], [1 - tail]])
     low = np.where(total > 0, np.fmin(low, value), np.nan)
     high = np.where(total > 0, np.fmax(high, value), np.nan)
     better = np.empty((len(value), len(value)), dtype=bool)

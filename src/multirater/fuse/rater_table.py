@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.stats import beta
+from scipy.special import betaincinv
 
 Array = NDArray[np.float64]
 
@@ -69,7 +69,7 @@ def rater_table_of_tasks(
     columns: dict[str, Any] = {"labels": np.round(counts.sum((1, 2))).astype(int)}
     shares = _shares(counts, classes, with_first=len(classes) > 2)
     for name, (hits, total) in shares.items():
-        low, high = beta.ppf([[tail], [1 - tail]], hits + 0.5, total - hits + 0.5)
+        low, high = betaincinv(hits + 0.5, total - hits + 0.5, [[tail], [1 - tail]])
         value = _ratio(hits, total)
         # At the ends of the scale the interval would leave the estimate outside.
         low, high = np.fmin(low, value), np.fmax(high, value)

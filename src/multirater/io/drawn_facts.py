@@ -72,9 +72,11 @@ def drawn_facts(
             continue
         array = labels[rater].array
         if ndim:
-            centre[number] = centre_of(array)
+            box = _box(array > 0)
             border[number] = border_share(array)
-            step[number] = grid_step(array)
+            if box is not None:
+                centre[number] = _centre_in(array, box)
+                step[number] = _step_in(array, box)
         if truth is not None:
             has_truth[number] = True
             same[number] = _same(array, truth.array)
@@ -88,8 +90,10 @@ def drawn_facts(
 def centre_of(array: NDArray[Any]) -> NDArray[np.float64]:
     """Return the centre of what was drawn, (ndim,), in pixels; NaN where nothing was."""
     box = _box(array > 0)
-    if box is None:
-        return np.full(array.ndim, np.nan)
+    return np.full(array.ndim, np.nan) if box is None else _centre_in(array, box)
+
+
+def _centre_in(array: NDArray[Any], box: tuple[slice, ...]) -> NDArray[np.float64]:
     drawn = array[box] > 0
     total = np.count_nonzero(drawn)
     return np.array(
@@ -110,10 +114,12 @@ def border_share(array: NDArray[Any]) -> float:
 
 def grid_step(array: NDArray[Any]) -> int:
     """Return the distance, in pixels, that outlines keep along every axis; 0 where unknown."""
-    steps = []
     box = _box(array > 0)
-    if box is None:
-        return 0
+    return 0 if box is None else _step_in(array, box)
+
+
+def _step_in(array: NDArray[Any], box: tuple[slice, ...]) -> int:
+    steps = []
     array = array[tuple(slice(max(side.start - 1, 0), side.stop + 1) for side in box)]
     for axis in range(array.ndim):
         low = [slice(None)] * array.ndim

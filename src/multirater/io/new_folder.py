@@ -58,6 +58,8 @@ def new_folder(
             _require_free(place, Path(target), overwrite)
             if overwrite:
                 _require_outside(place, Path(target), inputs)
+            if temporary.is_symlink():
+                temporary.unlink()  # what it leads to is not ours
             if resume:
                 remove_left_overs(temporary)
             else:

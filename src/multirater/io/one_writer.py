@@ -53,7 +53,7 @@ def one_writer(place: str | Path) -> Iterator[None]:
 
 def _locked(lock: Path, target: Path) -> int:
     while True:
-        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        descriptor = _opened(lock, target)
         try:
             _take(descriptor, target)
             if _is_at(descriptor, lock):
@@ -64,6 +64,23 @@ def _locked(lock: Path, target: Path) -> int:
             os.close(descriptor)
             raise
         os.close(descriptor)  # its owner removed it between opening and locking: once more
+
+
+def _opened(lock: Path, target: Path) -> int:
+    """Open the lock; never what a link in its place leads to, which would be emptied."""
+    try:
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0)
+        return os.open(lock, flags, 0o666)
+    except OSError as error:
+        if error.errno != errno.ELOOP:
+            raise
+        raise InputError(
+            Fault(
+                f"a link lies where the lock goes ({lock.name})",
+                fix="remove the link, or choose another folder",
+                file=str(target),
+            )
+        ) from None
 
 
 def _take(descriptor: int, target: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.stats import binom
+from scipy.special import bdtrc
 
 from multirater.sanity.facts import StudyFacts
 from multirater.sanity.reversed import is_reversed
@@ -90,7 +90,7 @@ def _shares(facts: StudyFacts, number: int, k: int) -> tuple[float, float] | Non
     if share < _NEARLY_ALL or rest > (_OTHERS if facts.is_masks else _OTHER_ANSWERS):
         return None
     if not facts.is_masks:
-        chance = binom.sf(mine[k] - 1, mine.sum(), max(rest, 0.5))
+        chance = bdtrc(mine[k] - 1, int(mine.sum()), max(rest, 0.5))
         if chance > _SURPRISE / len(facts.raters):
             return None
     return share, rest

@@ -6,7 +6,10 @@ only then. DICOM files are also recognised without a suffix.
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Sequence
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Protocol, cast
@@ -163,6 +166,8 @@ def _files(path: str | Path | Sequence[str | Path]) -> list[Path]:
 
 
 def _channels_of(path: Path) -> list[Path]:
+    if suffix_of(path) in READABLE and _has_content(path):
+        return [path]
     if not path.is_dir():
         _require_content(path)
         return [path]
@@ -188,6 +193,11 @@ def _family(path: Path) -> _Family:
     name = "dicom" if is_dicom else FAMILIES.get(suffix_of(path))
     if name is None:
         raise _unknown_suffix(path, "read", READABLE)
+    return _module(name)
+
+
+@cache
+def _module(name: str) -> _Family:
     with extra():
         return cast(_Family, import_module(f"multirater.io.formats.{name}"))
 
@@ -206,6 +216,15 @@ def _unknown_suffix(path: Path, verb: str, suffixes: frozenset[str]) -> InputErr
             file=str(path),
         )
     )
+
+
+def _has_content(path: Path) -> bool:
+    """Whether this is a file that is not empty, in one question to the system."""
+    try:
+        found = os.stat(path)  # noqa: PTH116, twice as fast
+    except OSError:
+        return False
+    return stat.S_ISREG(found.st_mode) and found.st_size > 0
 
 
 def _require_content(path: Path) -> None:
