@@ -8,13 +8,15 @@ default.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import prod
 from pathlib import Path
 from typing import Any
 
 import nibabel
 import numpy as np
-from nibabel.imageglobals import LoggingOutputSuppressor
+from nibabel.imageglobals import logger
 from nibabel.openers import ImageOpener
 from numpy.lib.recfunctions import structured_to_unstructured
 from numpy.typing import NDArray
@@ -79,8 +81,18 @@ def write(image: Image, path: Path) -> None:
     nibabel.save(file, path)
 
 
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Keep nibabel from saying what it corrects; without handlers Python would say it for it."""
+    was, logger.disabled = logger.disabled, True
+    try:
+        yield
+    finally:
+        logger.disabled = was
+
+
 def _load(path: Path) -> Any:
-    with LoggingOutputSuppressor():  # what it corrects is looked at below
+    with _quietly():  # what it corrects is looked at below
         file = nibabel.load(path, mmap=False)
     if not isinstance(file, nibabel.Nifti1Pair):
         raise ValueError(f"it is {type(file).__name__}")
@@ -104,7 +116,7 @@ def _whole(path: Path, header: Any) -> Any:
             return header
         # After the pixels a little may follow; of other lengths the header is wrong.
         content = unpacked_gzip(stream, proxy.offset + n_bytes + _AFTER_PIXELS)
-    with LoggingOutputSuppressor():
+    with _quietly():
         return type(header).from_bytes(content)
 
 
