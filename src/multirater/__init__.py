@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from multirater.conversion import convert
     from multirater.dataset_agreement import agreement
     from multirater.dataset_info import info
+    from multirater.dataset_next import next_labels
     from multirater.estimator import RaterClassifier
     from multirater.evaluation import evaluate
     from multirater.fusion.fused_dataset import fuse_dataset
@@ -41,6 +42,7 @@ _HOMES = {
     "evaluate": "multirater.evaluation",
     "fuse_dataset": "multirater.fusion.fused_dataset",
     "info": "multirater.dataset_info",
+    "next_labels": "multirater.dataset_next",
     "plan": "multirater.training.planning",
     "predict": "multirater.training",
     "read_dataset": "multirater.io",
@@ -64,6 +66,7 @@ __all__ = [
     "info",
     "io",
     "metrics",
+    "next_labels",
     "nn",
     "plan",
     "predict",

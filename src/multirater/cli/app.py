@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from multirater.cli import (
+    acquiring,
     data,
     evaluating,
     exchanging,
@@ -49,7 +50,17 @@ def _options(
     """Learn from labels that disagree."""
 
 
-for module in (data, exchanging, fusing, planning, training, evaluating, reporting, health):
+for module in (
+    data,
+    exchanging,
+    fusing,
+    acquiring,
+    planning,
+    training,
+    evaluating,
+    reporting,
+    health,
+):
     for handler in module.VERBS:
         app.command(handler.__name__)(verb(handler))
 for recipe in recipes.RECIPES:

@@ -70,7 +70,7 @@ def case_quality(
         >>> case_quality(rows, np.array([4, 60]), np.array([1, 0]), 2, is_mask=True).tolist()
         [1.0, 1.0, 0.0]
     """
-    tables = _tables(rows, counts, reference, n_classes)
+    tables = tables_of(rows, counts, reference, n_classes)
     if is_mask:
         # Agreeing that there is nothing says little of how well somebody draws.
         return overlaps_of_tables(tables, "dice", None, empty=float("nan"))
@@ -243,10 +243,13 @@ def _mean_of_known(weights: Array, scores: Array) -> Array:
     return np.where(n_known > 0, total / np.maximum(n_known, 1e-9), np.nan)
 
 
-def _tables(
+def tables_of(
     rows: Rows, counts: NDArray[Any], reference: Rows, n_classes: int
 ) -> NDArray[np.float64]:
-    """Count (rater, reference, said)."""
+    """Count items by rater, class of the reference and class said, (n_raters, true, observed).
+
+    The arguments are those of `case_quality`.
+    """
     true = reference if reference.ndim == 2 else np.repeat(reference[:, None], rows.shape[1], 1)
     both = (true != MISSING) & (rows != MISSING)
     n_raters = rows.shape[1]
