@@ -11,16 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
+from multirater.evaluation.cm_errors import (
+    row_sums,
+    squared_cm_error,
+    squared_cm_error_of_counts,
+)
 from multirater.evaluation.consensus import consensus_level
 from multirater.evaluation.predictions import PredictedCase
 from multirater.evaluation.soft_scores import soft_scores
 from multirater.fuse.majority_vote import majority_vote
 from multirater.io.formats.grid import is_default, size_text, size_unit
-from multirater.metrics import confusion_counts, confusion_rms_error, energy_distance
+from multirater.metrics import confusion_counts, energy_distance
 from multirater.metrics.calibration import log_loss_error
 from multirater.metrics.overlap import Overlap, mean_iou_of_counts, overlap_of_counts
 from multirater.patterns import encode_patterns
-from multirater.simulate import true_confusion
 from multirater.types import Case, Geometry, LabelMap
 
 ALL = "all"
@@ -34,9 +38,6 @@ CM_RMSE = "CM RMSE"
 LOG_LOSS, CALIBRATION = "log loss", "calibration error"
 PREDICTION, TRUTH = "(prediction)", "(truth)"
 CONSENSUS, PREDICTED_CONSENSUS = "consensus", "predicted consensus"
-
-_BLOCK = 1 << 18
-"""Pixels whose confusion matrices are compared at a time: volumes do not fit in memory at once."""
 
 Key: TypeAlias = tuple[str, str]
 """A measure and a class."""
@@ -216,53 +217,6 @@ def compare(
     return overlaps | {(MEAN_IOU, ALL): mean_iou_of_counts(counts)}
 
 
-def squared_cm_error(
-    truth: NDArray[Any], label: NDArray[Any], cm: NDArray[Any]
-) -> tuple[float, int]:
-    """Compare a rater's predicted matrices with the true ones, over the rows that are known.
-
-    Args:
-        truth: class indices (*space).
-        label: what the rater drew, (*space).
-        cm: predicted matrices (true, observed, *space), or (true, observed) for all pixels.
-
-    Returns:
-        The sum of squared differences, and the number of entries behind it. The root of their
-        ratio is `metrics.confusion_rms_error` of `simulate.true_confusion`.
-
-    Example:
-        >>> squares, n = squared_cm_error(np.array([0, 1]), np.array([0, 0]), np.eye(2))
-        >>> round(squares, 6), n
-        (2.0, 4)
-    """
-    n_classes = len(cm)
-    true, observed = truth.ravel(), label.ravel()
-    if cm.ndim == 2:
-        return _squared_cm_error_of_counts(confusion_counts(true, observed, n_classes), cm)
-    maps = cm.reshape(n_classes, n_classes, -1)
-    total, n_entries = 0.0, 0
-    for start in range(0, true.size, _BLOCK):
-        part = slice(start, start + _BLOCK)
-        known = np.moveaxis(true_confusion(true[part], observed[part], n_classes), -1, 0)
-        guess = np.moveaxis(maps[..., part], -1, 0)
-        n = int(np.isfinite(known).sum())
-        if n:
-            rms = confusion_rms_error(known, np.broadcast_to(guess, known.shape))
-            total, n_entries = total + rms**2 * n, n_entries + n
-    return total, n_entries
-
-
-def _squared_cm_error_of_counts(counts: NDArray[Any], cm: NDArray[Any]) -> tuple[float, int]:
-    """Do the same with one matrix for all pixels, from how many were seen as what."""
-    n_classes, total = len(cm), 0.0
-    for true, observed in np.argwhere(counts):
-        known = np.full((n_classes, n_classes), np.nan)
-        known[true] = np.arange(n_classes) == observed
-        error = confusion_rms_error(known, cm)
-        total += float(counts[true, observed]) * n_classes * error**2
-    return total, int(counts.sum()) * n_classes
-
-
 def _against_raters(found: CaseScores, seen: _Seen, job: ScoreJob) -> None:
     """Compare the prediction, and the prediction of each rater, with what the rater drew."""
     each = {
@@ -318,7 +272,7 @@ def _confusion(
             if cm is None:
                 continue
             squares, n = (
-                _squared_cm_error_of_counts(found.counts[rater], cm)
+                squared_cm_error_of_counts(found.counts[rater], cm)
                 if cm.ndim == 2
                 else squared_cm_error(truth, label, cm)
             )
@@ -328,7 +282,7 @@ def _confusion(
             found.raters[rater][CM_RMSE, ALL] = math.sqrt(squares / n)
             total, n_entries = total + squares, n_entries + n
         if rater in predicted.confusion:
-            found.cm_sums[rater] = _row_sums(truth, label, cm)
+            found.cm_sums[rater] = row_sums(truth, label, cm)
     if n_entries:
         found.values[CM_RMSE, ALL] = math.sqrt(total / n_entries)
 
@@ -339,18 +293,6 @@ def _predicted_cm(
     if rater in predicted.confusion:
         return predicted.read_confusion(rater, space)
     return job.cm.get(rater)
-
-
-def _row_sums(
-    truth: NDArray[Any], label: NDArray[Any], cm: NDArray[np.float32]
-) -> NDArray[np.float64]:
-    """Sum, over the pixels of each true class that the rater labelled, the row of that class."""
-    return np.stack(
-        [
-            cm[true][:, (truth == true) & (label >= 0)].sum(axis=1, dtype=np.float64)
-            for true in range(len(cm))
-        ]
-    )
 
 
 def _sizes(seen: _Seen, n_classes: int) -> dict[str, NDArray[np.int64]]:

@@ -17,7 +17,6 @@ from lightning.pytorch.loggers import TensorBoardLogger
 from lightning.pytorch.utilities import rank_zero_only
 from lightning.pytorch.utilities.exceptions import SIGTERMException
 
-from multirater.errors import Fault, InputError
 from multirater.io.results.layout import CHECKPOINTS, CONFIG, CURVES, DATA, PLAN, fold_folder
 from multirater.io.results.origin import write_origin
 from multirater.io.survey import Survey, survey
@@ -42,13 +41,12 @@ from multirater.training.plan import Plan
 from multirater.training.plan_files import followed_plan, write_plan
 from multirater.training.planning import common_space, plan_for
 from multirater.training.rehearsal import Stage, rehearsed, threads_of
+from multirater.training.run_data import describe_data, require_same_data
 from multirater.training.run_folder import (
     Run,
-    RunData,
     build_network,
     plain_network,
     read_config,
-    read_data,
     require_run,
     write_config,
     write_data,
@@ -178,7 +176,7 @@ def _rehearsed(
     method = prepared.method
 
     def build(each: TrainConfig) -> RaterNetwork:
-        return build_network(each, _describe(found, prepared.dataset, each))
+        return build_network(each, describe_data(found, prepared.dataset, each))
 
     def epochs(each: TrainConfig) -> int:
         # What comes before the network, such as judging raters, costs a training on all cases.
@@ -229,7 +227,7 @@ def resume(dataset: Dataset, folder: str | Path, *, trust_code: bool = False) ->
 
 def _folds(found: Survey, prepared: _Prepared, target: Path, config: TrainConfig) -> Run:
     """Train all folds, or those that are left, and describe what they say together."""
-    described = _describe(found, prepared.dataset, config)
+    described = describe_data(found, prepared.dataset, config)
     write_data(described, target)
 
     def fit(folder: Path, own: TrainConfig) -> Run:
@@ -255,9 +253,9 @@ def _fit_within(found: Survey, prepared: _Prepared, target: Path, config: TrainC
     logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
     lightning.seed_everything(config.seed, workers=True, verbose=False)
     method, dataset = prepared.method, prepared.dataset
-    described = _describe(found, dataset, config)
+    described = describe_data(found, dataset, config)
     if (target / DATA).exists():
-        _require_same(described, target)
+        require_same_data(described, target)
     elif _is_first_process():
         write_data(described, target)
     warmup, schedule = method.warmup_epochs(config, dataset), method.schedule(config, dataset)
@@ -347,72 +345,5 @@ def _trainer(
     )
 
 
-def _describe(found: Survey, prepared: Dataset, config: TrainConfig) -> RunData:
-    with_image = [case for case in found.cases if case.n_channels]
-    if not with_image:
-        fix = "name images in the manifest"
-        if found.dataset.kind == "classes":
-            fix += ", or put the features of the cases into features.csv beside it"
-        raise InputError(Fault("no case has an image", expected="images to learn from", fix=fix))
-    channels = {case.n_channels for case in with_image}
-    if len(channels) > 1:
-        raise InputError(
-            Fault(f"images with {sorted(channels)} channels", expected="the same for all cases")
-        )
-    axes = {len(case.image_space): case.name for case in reversed(with_image)}
-    if len(axes) > 1:
-        raise InputError(
-            Fault(
-                "images of "
-                + " and ".join(f"{ndim} axes ({name})" for ndim, name in sorted(axes.items())),
-                expected="images that are all 2-D, or all 3-D",
-                fix="make a study of each",
-            )
-        )
-    of_classes = found.dataset.kind == "classes"
-    ndim = 0 if of_classes else len(with_image[0].image_space)
-    return RunData(
-        raters=prepared.raters,
-        classes=found.classes.names,
-        colours=tuple(item.colour for item in found.classes.items),
-        n_channels=channels.pop(),
-        ndim=2 if config.view == "slices" and not of_classes else ndim,
-        space=config.space or with_image[0].image_space if of_classes else (),
-        kind=found.dataset.kind,
-        features=found.dataset.features,
-        labels=found.digest,
-    )
-
-
 def _is_first_process() -> bool:
     return int(getattr(rank_zero_only, "rank", 0) or 0) == 0
-
-
-def _require_same(now: RunData, target: Path) -> None:
-    """Refuse to go on with other data: matrices and heads are known by their place."""
-    before = read_data(target)
-    before.require_features(now.features)
-    _require_same_labels(before.labels, now.labels, target)
-    for name in ("kind", "raters", "classes", "n_channels", "ndim", "space"):
-        was, found = getattr(before, name), getattr(now, name)
-        if was != found:
-            raise InputError(
-                Fault(
-                    f"{name} {found} of the data set",
-                    expected=f"{was}, as when the run began",
-                    fix="resume with the data set it began with, or start another run",
-                    file=str(target),
-                )
-            )
-
-
-def _require_same_labels(before: str, now: str, target: Path) -> None:
-    if before and before != now:
-        raise InputError(
-            Fault(
-                "the labels have changed since the run began",
-                expected="the labels that it has learned from so far",
-                fix="put them back, or start another run",
-                file=str(target),
-            )
-        )

@@ -1,0 +1,88 @@
+"""What a run has to know of its data set, and whether it is still the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from multirater.errors import Fault, InputError
+from multirater.io.survey import Survey
+from multirater.training.config import TrainConfig
+from multirater.training.run_folder import RunData, read_data
+from multirater.types import Dataset
+
+
+def describe_data(found: Survey, prepared: Dataset, config: TrainConfig) -> RunData:
+    """Return what networks and predictions need to know of a study.
+
+    Args:
+        found: the study.
+        prepared: what is trained on.
+        config: settled.
+
+    Raises:
+        InputError: images are missing, or cannot be learned from together.
+    """
+    with_image = [case for case in found.cases if case.n_channels]
+    if not with_image:
+        fix = "name images in the manifest"
+        if found.dataset.kind == "classes":
+            fix += ", or put the features of the cases into features.csv beside it"
+        raise InputError(Fault("no case has an image", expected="images to learn from", fix=fix))
+    channels = {case.n_channels for case in with_image}
+    if len(channels) > 1:
+        raise InputError(
+            Fault(f"images with {sorted(channels)} channels", expected="the same for all cases")
+        )
+    axes = {len(case.image_space): case.name for case in reversed(with_image)}
+    if len(axes) > 1:
+        raise InputError(
+            Fault(
+                "images of "
+                + " and ".join(f"{ndim} axes ({name})" for ndim, name in sorted(axes.items())),
+                expected="images that are all 2-D, or all 3-D",
+                fix="make a study of each",
+            )
+        )
+    of_classes = found.dataset.kind == "classes"
+    ndim = 0 if of_classes else len(with_image[0].image_space)
+    return RunData(
+        raters=prepared.raters,
+        classes=found.classes.names,
+        colours=tuple(item.colour for item in found.classes.items),
+        n_channels=channels.pop(),
+        ndim=2 if config.view == "slices" and not of_classes else ndim,
+        space=config.space or with_image[0].image_space if of_classes else (),
+        kind=found.dataset.kind,
+        features=found.dataset.features,
+        labels=found.digest,
+    )
+
+
+def require_same_data(now: RunData, target: Path) -> None:
+    """Refuse to go on with other data: matrices and heads are known by their place."""
+    before = read_data(target)
+    before.require_features(now.features)
+    _require_same_labels(before.labels, now.labels, target)
+    for name in ("kind", "raters", "classes", "n_channels", "ndim", "space"):
+        was, found = getattr(before, name), getattr(now, name)
+        if was != found:
+            raise InputError(
+                Fault(
+                    f"{name} {found} of the data set",
+                    expected=f"{was}, as when the run began",
+                    fix="resume with the data set it began with, or start another run",
+                    file=str(target),
+                )
+            )
+
+
+def _require_same_labels(before: str, now: str, target: Path) -> None:
+    if before and before != now:
+        raise InputError(
+            Fault(
+                "the labels have changed since the run began",
+                expected="the labels that it has learned from so far",
+                fix="put them back, or start another run",
+                file=str(target),
+            )
+        )
