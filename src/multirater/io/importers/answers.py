@@ -11,7 +11,7 @@ from typing import Any
 from multirater.errors import Fault, InputError
 from multirater.io.importers.image_folder import stem_of
 from multirater.io.importers.json_files import Record
-from multirater.io.importers.layers import index_of, named_classes
+from multirater.io.importers.painting import index_of, named_classes
 from multirater.io.importers.work import Export, Task, Work
 from multirater.io.tables.csv_table import read_table
 from multirater.words import counted
@@ -78,7 +78,7 @@ def _task(answer: Answer, known: Mapping[str, int]) -> Task:
 
 
 @dataclass(frozen=True)
-class Columns:
+class ResultColumns:
     """Where the results of a platform have what, all in small letters.
 
     Attributes:
@@ -100,7 +100,7 @@ class Columns:
     golden: str = ""
 
 
-def read_results(sources: Sequence[Path], columns: Columns, order: Sequence[str]) -> Export:
+def read_results(sources: Sequence[Path], columns: ResultColumns, order: Sequence[str]) -> Export:
     """Read the results that a platform gives as tables; rejected assignments are skipped."""
     answers = []
     for path in sources:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from multirater.errors import Fault, InputError
 from multirater.io.coco_masks import mask_of, read_panoptic
 from multirater.io.importers.json_files import Record, read_json, records
-from multirater.io.importers.layers import Layer, paint
+from multirater.io.importers.painting import Thing, paint
 from multirater.io.importers.work import Export, Task, Work
 from multirater.types import Classes, LabelClass
 
@@ -223,7 +223,7 @@ def _where(annotation: Record) -> str:
     return f"annotation {annotation.get('id', annotation.get('file_name'))}"
 
 
-def _layers(drawn: Sequence[Record], index: Mapping[Any, int], path: Path) -> list[Layer]:
+def _layers(drawn: Sequence[Record], index: Mapping[Any, int], path: Path) -> list[Thing]:
     layers = []
     for annotation in drawn:
         where = _where(annotation)
@@ -232,10 +232,10 @@ def _layers(drawn: Sequence[Record], index: Mapping[Any, int], path: Path) -> li
             known = frozenset(int(segment["id"]) for segment in segments)
             for segment in segments:
                 mask = partial(_segment, path, name, known, segment["id"])
-                layers.append(Layer(where, index[segment["category_id"]], mask))
+                layers.append(Thing(where, index[segment["category_id"]], mask))
         else:
             mask = partial(mask_of, annotation.get("segmentation"))
-            layers.append(Layer(where, index[annotation["category_id"]], mask))
+            layers.append(Thing(where, index[annotation["category_id"]], mask))
     return layers
 
 

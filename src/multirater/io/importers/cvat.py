@@ -20,7 +20,7 @@ from multirater.errors import Fault, InputError
 from multirater.io.cvat_masks import decode_mask
 from multirater.io.drawings.cvat import element_shapes, number_of
 from multirater.io.formats.suffixes import PICTURES_IN
-from multirater.io.importers.layers import Layer, index_of, named_classes, paint, shape_mask
+from multirater.io.importers.painting import Thing, index_of, named_classes, paint, shape_mask
 from multirater.io.importers.work import Export, Task, Work
 from multirater.words import counted
 
@@ -148,16 +148,16 @@ def _from_below(drawn: Sequence[Element]) -> list[Element]:
     return sorted(drawn, key=lambda each: number_of(each, "z_order", each.tag, "0"))
 
 
-def _layers(element: Element, known: Mapping[str, int]) -> list[Layer]:
+def _layers(element: Element, known: Mapping[str, int]) -> list[Thing]:
     where = f"{element.tag} of {element.get('label')}"
     index = index_of(element.get("label", ""), known, f"a {element.tag}")
     if element.tag != "mask":
-        return [Layer(where, index, shape_mask(shape)) for shape in element_shapes(element, where)]
+        return [Thing(where, index, shape_mask(shape)) for shape in element_shapes(element, where)]
     left, top, width, height = (
         int(number_of(element, key, where)) for key in ("left", "top", "width", "height")
     )
     mask = partial(decode_mask, element.get("rle", ""), (left, top, width, height))
-    return [Layer(where, index, mask)]
+    return [Thing(where, index, mask)]
 
 
 def _tags(rater: str, root: Element, faults: list[Fault]) -> Iterator[Task]:

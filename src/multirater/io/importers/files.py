@@ -13,7 +13,7 @@ from typing import TypeAlias
 from multirater.errors import Fault, InputError
 from multirater.io.formats.stray import Stray
 from multirater.io.formats.suffixes import READABLE, is_dicom_file, suffix_of
-from multirater.io.importers.patterns import BY_CHOICE, Pattern
+from multirater.io.importers.name_patterns import BY_CHOICE, Pattern
 from multirater.io.tables.manifest import FILE_NAME, IMAGE_SEPARATOR, Row, write_rows
 from multirater.progress import say
 from multirater.words import counted

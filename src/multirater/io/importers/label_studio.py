@@ -27,7 +27,7 @@ from multirater.io.drawings.outlines import box, ellipse, turned, turned_about
 from multirater.io.drawings.shapes import Ring, Shape, as_ring, covered
 from multirater.io.importers.image_folder import stem_of
 from multirater.io.importers.json_files import Record, read_json
-from multirater.io.importers.layers import Layer, index_of, named_classes, paint
+from multirater.io.importers.painting import Thing, index_of, named_classes, paint
 from multirater.io.importers.work import Export, Task, Work
 from multirater.io.questions import NO, YES, question_name
 from multirater.words import counted
@@ -204,14 +204,14 @@ def _labels_used(task: _Task) -> Iterator[str]:
                     yield from map(str, found[:1])
 
 
-def _layers(results: Sequence[Record], known: Mapping[str, int]) -> list[Layer]:
+def _layers(results: Sequence[Record], known: Mapping[str, int]) -> list[Thing]:
     """Return the shapes of an annotation; a label may stand in a result of its own."""
     apart = {
         result.get("id"): result["value"].get("labels")
         for result in results
         if result.get("type") == "labels" and isinstance(result.get("value"), Mapping)
     }
-    layers: list[Layer] = []
+    layers: list[Thing] = []
     faults: list[Fault] = []
     for result in filter(_is_shape, results):
         where = f"result {result.get('id', '?')}"
@@ -223,7 +223,7 @@ def _layers(results: Sequence[Record], known: Mapping[str, int]) -> list[Layer]:
                 raise InputError(Fault(f"{where} has no label", fix="label it, or remove it"))
             index = index_of(str(names[0]), known, where)
             mask = partial(_mask, _form(str(result["type"])), value, where)
-            layers.append(Layer(where, index, mask))
+            layers.append(Thing(where, index, mask))
         except InputError as error:
             faults += error.faults
     if faults:

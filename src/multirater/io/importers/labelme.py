@@ -20,9 +20,9 @@ from multirater.errors import Fault, InputError
 from multirater.io.drawings.outlines import box, ellipse
 from multirater.io.drawings.shapes import Shape, as_ring
 from multirater.io.importers.json_files import Record, read_json, records
-from multirater.io.importers.layers import (
-    Layer,
+from multirater.io.importers.painting import (
     Mask,
+    Thing,
     index_of,
     named_classes,
     paint,
@@ -72,7 +72,7 @@ def _task(rater: str, file: Path, content: Record, known: dict[str, int]) -> Tas
         where = f"shape {number}"
         if shape.get("shape_type", "polygon") in _AREAS:
             index = index_of(str(shape.get("label")), known, where)
-            layers.append(Layer(where, index, _mask(shape, where)))
+            layers.append(Thing(where, index, _mask(shape, where)))
     width, height = content.get("imageWidth"), content.get("imageHeight")
     stated = None
     if isinstance(width, int) and isinstance(height, int):

@@ -14,7 +14,7 @@ from multirater.errors import Fault, InputError
 from multirater.io.drawings.geojson import TYPES, geojson_shapes
 from multirater.io.drawings.shapes import Shape
 from multirater.io.importers.json_files import read_json
-from multirater.io.importers.layers import Layer, index_of, named_classes, paint, shape_mask
+from multirater.io.importers.painting import Thing, index_of, named_classes, paint, shape_mask
 from multirater.io.importers.rater_folders import names_with, rater_files
 from multirater.io.importers.work import Export, Task, Work
 from multirater.words import counted
@@ -43,7 +43,7 @@ def read_export(sources: Sequence[Path], classes: Sequence[str] = ()) -> Export:
             try:
                 index = index_of(shape.label, known, f"feature {number}")
                 if shape.form == "polygon":
-                    layers.append(Layer(f"feature {number}", index, shape_mask(shape)))
+                    layers.append(Thing(f"feature {number}", index, shape_mask(shape)))
             except InputError as error:
                 faults += error.at(case=name, rater=rater, file=file).faults
         work = {rater: Work(file.name, partial(paint, layers))}

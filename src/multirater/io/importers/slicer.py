@@ -13,7 +13,7 @@ import numpy as np
 
 from multirater.errors import Fault, InputError
 from multirater.io.formats.labels import Grid
-from multirater.io.importers.layers import index_of
+from multirater.io.importers.painting import index_of
 from multirater.io.importers.rater_folders import names_with, rater_files
 from multirater.io.importers.work import Export, Task, Work
 from multirater.io.segmentations import ENDING, Segment, read_segments, segment_masks

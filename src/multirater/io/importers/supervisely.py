@@ -20,9 +20,9 @@ from multirater.errors import Fault, InputError
 from multirater.io.drawings.outlines import box
 from multirater.io.drawings.shapes import Shape, as_ring
 from multirater.io.importers.json_files import Record, read_json, records
-from multirater.io.importers.layers import (
-    Layer,
+from multirater.io.importers.painting import (
     Mask,
+    Thing,
     index_of,
     named_classes,
     paint,
@@ -77,7 +77,7 @@ def _task(rater: str, name: str, content: Record, known: Mapping[str, int]) -> T
         where = f"object {each.get('id', '?')}"
         if each.get("geometryType") in _AREAS:
             index = index_of(str(each.get("classTitle")), known, where)
-            layers.append(Layer(where, index, _mask(each, where)))
+            layers.append(Thing(where, index, _mask(each, where)))
     size = content.get("size") or {}
     width, height = size.get("width"), size.get("height")
     stated = None

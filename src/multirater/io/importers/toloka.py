@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from multirater.io.importers.answers import Columns, read_results
+from multirater.io.importers.answers import ResultColumns, read_results
 from multirater.io.importers.work import Export
 
-COLUMNS = Columns(
+COLUMNS = ResultColumns(
     "a TSV of assignments with INPUT:*, OUTPUT:* and ASSIGNMENT:worker_id",
     item=("input:", "image"),
     label=("output:", "result"),

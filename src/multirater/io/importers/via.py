@@ -17,7 +17,7 @@ from multirater.errors import Fault, InputError
 from multirater.io.drawings.outlines import box, ellipse, turned
 from multirater.io.drawings.shapes import Ring, Shape, as_ring
 from multirater.io.importers.json_files import Record, read_json
-from multirater.io.importers.layers import Layer, index_of, named_classes, paint, shape_mask
+from multirater.io.importers.painting import Thing, index_of, named_classes, paint, shape_mask
 from multirater.io.importers.work import Export, Task, Work
 from multirater.words import counted
 
@@ -95,7 +95,7 @@ def _task(rater: str, key: str, image: Record, known: Mapping[str, int]) -> Task
                 ring = as_ring(_RINGS[_kind(region)](region["shape_attributes"]), where)
             except (KeyError, TypeError, ValueError):
                 raise InputError(Fault(f"{where} lacks a position", fix="export again")) from None
-            layers.append(Layer(where, index, shape_mask(Shape("", "polygon", (ring,)))))
+            layers.append(Thing(where, index, shape_mask(Shape("", "polygon", (ring,)))))
     work = {rater: Work(key, partial(paint, layers))} if layers else {}
     blank = frozenset() if layers else frozenset({rater})
     return Task(key, str(image["filename"]), work=work, blank=blank)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
 from multirater.io.formats.grid import size_text
-from multirater.report.figures.estimate import Estimate
-from multirater.report.figures.plane import Plane, choose_plane
+from multirater.report.figures.cutout import Cutout, choose_plane
+from multirater.report.figures.method_case import MethodCase
 from multirater.types import Case, Image
 
 Plane2D = NDArray[np.int16]
@@ -71,7 +71,7 @@ class CaseView:
         return max((int(each.max(initial=0)) for each in arrays), default=0)
 
 
-def view_case(case: Case, estimates: Mapping[str, Estimate]) -> CaseView:
+def view_case(case: Case, estimates: Mapping[str, MethodCase]) -> CaseView:
     """Read a case and take the plane worth showing.
 
     Args:
@@ -119,7 +119,7 @@ def _require_same_space(
 
 
 def _details(
-    estimates: Mapping[str, Estimate], space: tuple[int, ...], plane: Plane
+    estimates: Mapping[str, MethodCase], space: tuple[int, ...], plane: Cutout
 ) -> dict[str, Any]:
     """Read what the most talkative method says beyond the truth; the first one among equals."""
     if not estimates:
@@ -140,7 +140,7 @@ def _details(
     }
 
 
-def picture(image: Image, plane: Plane) -> NDArray[np.floating[Any]]:
+def picture(image: Image, plane: Cutout) -> NDArray[np.floating[Any]]:
     """Return an image for the eye, 0 to 1: three channels as colour, else the first as grey.
 
     The darkest and the brightest hundredth of grey values are clipped, because single bright

@@ -13,6 +13,7 @@ from matplotlib.image import AxesImage
 from numpy.typing import NDArray
 
 from multirater.report.figures.case_view import CaseView
+from multirater.report.figures.cutout import disagreement_map
 from multirater.report.figures.names import short_name
 from multirater.report.figures.panels import (
     class_legend,
@@ -24,7 +25,6 @@ from multirater.report.figures.panels import (
     show_image,
     show_map,
 )
-from multirater.report.figures.plane import disagreement_map
 from multirater.report.figures.style import (
     HEAT,
     PAGE_HEIGHT,

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from multirater.errors import Fault, InputError
 from multirater.report.contents import Contents, gather
+from multirater.report.figures.choice import figures_of
 from multirater.report.figures.files import write_figure
-from multirater.report.figures.selection import figures_of
 
 
 def write_figures(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from multirater.report.figures.plane import choose_plane, disagreement_map
+from multirater.report.figures.cutout import choose_plane, disagreement_map
 
 
 def _two_raters(shape, box, number=None):

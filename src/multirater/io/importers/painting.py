@@ -20,7 +20,7 @@ Mask: TypeAlias = Callable[[tuple[int, ...]], NDArray[np.bool_]]
 
 
 @dataclass(frozen=True, eq=False)
-class Layer:
+class Thing:
     """One thing that was drawn.
 
     Attributes:
@@ -39,7 +39,7 @@ def shape_mask(shape: Shape) -> Mask:
     return lambda space: covered(shape, space)
 
 
-def paint(layers: Sequence[Layer], grid: Grid) -> LabelMap:
+def paint(layers: Sequence[Thing], grid: Grid) -> LabelMap:
     """Paint layers over each other, the last on top, on a background of class 0.
 
     Raises:
@@ -47,8 +47,8 @@ def paint(layers: Sequence[Layer], grid: Grid) -> LabelMap:
 
     Example:
         >>> from multirater.types import Geometry
-        >>> left = Layer("annotation 1", 1, lambda space: np.array([[True, True, False]]))
-        >>> over = Layer("annotation 2", 2, lambda space: np.array([[False, True, False]]))
+        >>> left = Thing("annotation 1", 1, lambda space: np.array([[True, True, False]]))
+        >>> over = Thing("annotation 2", 2, lambda space: np.array([[False, True, False]]))
         >>> paint([left, over], ((1, 3), Geometry.default(2))).array
         array([[1, 2, 0]], dtype=int16)
     """

@@ -25,7 +25,7 @@ from multirater.report.figures.consensus import consensus_levels, draw_consensus
 from multirater.report.figures.consensus_groups import draw_consensus_groups
 from multirater.report.figures.curves import draw_curves
 from multirater.report.figures.drawings import draw_drawings
-from multirater.report.figures.estimate import Estimate
+from multirater.report.figures.method_case import MethodCase
 from multirater.report.figures.quality import draw_quality
 from multirater.report.figures.rater_matrices import RaterMatrices, read_matrices
 from multirater.report.figures.recurrences import draw_recurrence_curves, draw_recurrences
@@ -118,7 +118,7 @@ class _Material:
     @cached_property
     def _views(self) -> list[CaseView]:
         estimates = {
-            name: {case: Estimate(said) for case, said in opened.cases.items()}
+            name: {case: MethodCase(said) for case, said in opened.cases.items()}
             for name, opened in self.contents.opened.items()
         }
         return [

@@ -21,7 +21,7 @@ _WORTH_CUTTING = 0.7
 
 
 @dataclass(frozen=True)
-class Plane:
+class Cutout:
     """A part of an array whose last axes are space.
 
     Attributes:
@@ -64,7 +64,7 @@ def disagreement_map(labels: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
 
 def choose_plane(
     labels: NDArray[np.integer[Any]], others: NDArray[np.integer[Any]] | None = None
-) -> Plane:
+) -> Cutout:
     """Choose the slice with the most disagreement, cut to where anybody drew anything.
 
     Args:
@@ -87,7 +87,7 @@ def choose_plane(
     rows, columns = _cut(foreground)
     if (rows, columns) != (slice(None), slice(None)):
         parts.append("cut to the drawings")
-    return Plane(rows, columns, number, ", ".join(parts))
+    return Cutout(rows, columns, number, ", ".join(parts))
 
 
 def _busiest(disagreement: NDArray[np.float64], foreground: NDArray[np.bool_]) -> int:

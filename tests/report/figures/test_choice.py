@@ -11,7 +11,7 @@ from multirater import dataset_from_arrays
 from multirater.errors import InputError
 from multirater.fusion.fused_dataset import fuse_dataset
 from multirater.report.contents import gather_subject
-from multirater.report.figures.selection import figures_of
+from multirater.report.figures.choice import figures_of
 from multirater.report.subject import Result, Subject, read_subject
 
 

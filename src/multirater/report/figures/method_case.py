@@ -12,7 +12,7 @@ from multirater.evaluation.predictions import PredictedCase
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate:
+class MethodCase:
     """What one method says of one case.
 
     Attributes:
