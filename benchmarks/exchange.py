@@ -94,10 +94,12 @@ def main() -> None:
         import_study("coco", files, folder / "study", images=folder / "photos")
         end = time.process_time()
     peer, ours = middle - start, end - middle
-    print(f"{n_images} images x {N_RATERS} raters x {N_POLYGONS} polygons, CPU seconds:")
-    print(f"pycocotools, masks alone     {peer:8.1f}")
-    print(f"multirater import coco       {ours:8.1f}")
-    print(f"ratio                        {ours / peer:8.2f}")
+    print(
+        f"{n_images} images x {N_RATERS} raters x {N_POLYGONS} polygons, {SIDE} x {SIDE} pixels.\n"
+    )
+    print("| | CPU s | ratio |\n| --- | --- | --- |")
+    print(f"| pycocotools, masks alone | {peer:.1f} | 1 |")
+    print(f"| `multirater import coco` | {ours:.1f} | {ours / peer:.2f} |")
 
 
 if __name__ == "__main__":
