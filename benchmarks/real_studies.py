@@ -6,9 +6,10 @@ QUBIQ brain growth (five folds), CHASE_DB1 at its own resolution (20 images to t
 three seeds), and volumes made of a real brain with its atlas (three seeds; `ch2.nii.gz` and
 `aal.nii.gz` of Debian's mricron-data in DATA/mricron). nnU-Net is trained on the majority vote, by
 its own planner, in an environment that this script makes under benchmarks/.nnunet. Of every method:
-Dice with each rater of the unseen images, or with the truth of the volumes, CPU minutes, steps and
-peak memory. None predicts mirrored copies, which nnU-Net does by itself and `--tta` does here: a
-matter of prediction, which would take a processor longer than a short training.
+Dice with each rater of the unseen images, or with the truth of the volumes, CPU minutes, steps,
+peak memory, and whether a run tells who draws more as a count of pixels does. None predicts
+mirrored copies, which nnU-Net does by itself and `--tta` does here: a matter of prediction, which
+would take a processor longer than a short training.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.stats import spearmanr
 
 from grid import RESULTS, Job, as_table, markdown, mean_std, records_of, run_grid, what_was_run
 from multirater import fuse
@@ -89,7 +91,24 @@ def _ours(dataset: Dataset, folder: Path, job: Job) -> tuple[dict[str, np.ndarra
         "steps": kept.epochs * kept.steps_per_epoch,
         "peak GB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
         "patch": list(kept.patch),
+        "size rank": _size_rank(dataset, folder / "run"),
     }
+
+
+def _size_rank(dataset: Dataset, run: Path) -> float:
+    """Rank correlation of who draws more: as a run tells it, and as pixels are counted.
+
+    Of two raters it is 1 or -1.
+    """
+    told = pd.read_csv(run / "raters.csv", index_col="rater")["size"]
+    drawn: dict[str, list[float]] = {}
+    for case in dataset.split("train"):
+        areas = {rater: float((case.read_label(rater).array > 0).sum()) for rater in case.labels}
+        usual = max(float(np.mean(list(areas.values()))), 1.0)
+        for rater, area in areas.items():
+            drawn.setdefault(rater, []).append(area / usual)
+    counted = [float(np.mean(drawn[rater])) for rater in told.index]
+    return float(spearmanr(told, counted).statistic)
 
 
 def _nnunet(
@@ -200,6 +219,11 @@ def report(records: Sequence[dict[str, Any]], n_jobs: int, minutes: float) -> st
         for value, digits in (("Dice", 3), ("CPU minutes", 1), ("steps", 0), ("peak GB", 1)):
             told = mean_std(table, "method", "study", value, digits=digits)
             parts.append(f"## {value}\n\n{markdown(told)}")
+        if "size rank" in table:
+            rank = mean_std(
+                table.dropna(subset="size rank"), "method", "study", "size rank", digits=2
+            )
+            parts.append(f"## Who draws more, rank correlation with a count\n\n{markdown(rank)}")
         counts = table.groupby(["study", "method"], sort=False).size().unstack(fill_value=0)
         parts.append(f"## Runs\n\n{markdown(pd.DataFrame(counts))}")
     return "\n".join(parts)
