@@ -46,7 +46,7 @@ dist: setup
 # The site, in site/: warnings are errors, and it is read without a network.
 docs: setup
 	$(BIN)/codespell
-	$(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
 # Run the tutorials and write what they print and draw into their pages and notebooks.
 tutorials: setup

@@ -5,7 +5,10 @@ import runpy
 import shlex
 import warnings
 from functools import partial
+from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import create_autospec
 
 import numpy as np
 import pandas as pd
@@ -78,6 +81,51 @@ def test_data_format_python(shared_data, monkeypatch):
     names = run_block(table, folder=shared_data / "chase_db1")
     assert len(names["data"]) == 28
     assert len(run_block(arrays)["data"]) == 39
+
+
+def test_planning_python(study):
+    """The plan is made as it is written; trained on is a stand-in that takes the same arguments."""
+    import multirater
+
+    train = create_autospec(multirater.train)
+    data = multirater.read_dataset("study")
+    package = SimpleNamespace(plan=multirater.plan, train=train)
+    (code,) = blocks("docs/planning.md", "python")
+    names = run_block(code, multirater=package, data=data)
+    assert train.call_args.args[2].batch_size == 4
+    assert names["plan"].reasons["patch"]
+
+
+def test_recipes_python(monkeypatch):
+    """The data sets cannot be had here: what is called takes the arguments that are shown."""
+    called = []
+    for name in (
+        "multirater.io.importers.lidc.import_lidc",
+        "multirater.io.importers.recipes.import_lidc_crops",
+        "multirater.training.train",
+        "multirater.read_dataset",
+    ):
+        module, _, function = name.rpartition(".")
+        stand_in = create_autospec(getattr(import_module(module), function))
+        monkeypatch.setattr(name, stand_in)
+        called.append(stand_in)
+    for code in blocks("docs/recipes.md", "python"):
+        run_block(code)
+    assert all(each.called for each in called)
+
+
+def test_report_figures_python(study):
+    import multirater
+
+    (study / "fused").mkdir()
+    data = multirater.read_dataset("study")
+    fused = multirater.fuse_dataset(data, "fused", method="majority-vote", overwrite=True)
+    shown, drawn = blocks("docs/report-figures.md", "python")
+    run_block(drawn, fused=fused)
+    assert (study / "quality.pdf").exists()
+    small = shown.replace('["study", "fused", "predicted", "run"]', '["study", "fused"]')
+    small = small.replace('["p07", "p12"]', '["train-0001"]')
+    assert len(run_block(small)["files"]) > 4
 
 
 def readme_commands() -> list[str]:

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from functools import partial
 from pathlib import Path
 from threading import Barrier
@@ -30,6 +31,16 @@ def test_processes_are_used_when_asked_for():
 def test_an_error_reaches_the_caller(workers):
     with pytest.raises(ValueError, match=r"math domain|nonnegative"):
         list(map_parallel(math.sqrt, [1, 4, -1, 9, 16], label="", workers=workers))
+
+
+@pytest.mark.parametrize("action", ["ignore", "default"])
+def test_processes_ignore_warnings_where_this_one_does(action):
+    with warnings.catch_warnings():
+        warnings.resetwarnings()
+        warnings.simplefilter(action)
+        first = "__import__('warnings').filters[0][:3]"
+        found = list(map_parallel(eval, [first] * 5, label="", workers=2))
+    assert all((each == ("ignore", None, Warning)) == (action == "ignore") for each in found)
 
 
 def test_a_process_that_dies_is_explained():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -27,6 +28,9 @@ class Apply(Protocol):
     def __call__(self, function: Callable[[T], R], items: Sequence[T], /) -> Iterator[R]:
         """Yield `function(item)` of each item."""
 
+
+_IGNORES_ALL = ("ignore", None, Warning, None, 0)
+"""What `warnings.simplefilter("ignore")` adds to the filters."""
 
 _FEW = 4
 """Below this many items starting processes costs more than it saves."""
@@ -67,7 +71,10 @@ def _in_processes(function: Callable[[T], R], items: Sequence[T], workers: int) 
     context = multiprocessing.get_context("forkserver")
     chunk = max(1, min(16, len(items) // (workers * 8)))
     with ProcessPoolExecutor(
-        max_workers=workers, mp_context=context, initializer=_end_with_parent
+        max_workers=workers,
+        mp_context=context,
+        initializer=_start_worker,
+        initargs=(_IGNORES_ALL in warnings.filters,),
     ) as pool:
         try:
             yield from pool.map(function, items, chunksize=chunk)
@@ -81,6 +88,13 @@ def _in_processes(function: Callable[[T], R], items: Sequence[T], workers: int) 
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+
+
+def _start_worker(ignores_warnings: bool) -> None:
+    """Have a new process warn as the one that started it does, and end with it."""
+    if ignores_warnings:
+        warnings.simplefilter("ignore")
+    _end_with_parent()
 
 
 def _end_with_parent() -> None:
