@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -311,3 +312,39 @@ def test_nothing_overflows_and_axe_finds_nothing(served, visit, kind, width, sch
         assert page.evaluate(OVERFLOWING) == []
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert violations(page) == []
+
+
+def test_a_reason_goes_with_the_next_decision_and_skips_nothing(served, visit):
+    with served("masks") as (desk, address):
+        page = visit(address)
+        page.locator("#why").fill("the rim is fat")
+        page.locator("#why").press("Enter")
+        page.keyboard.press("2")
+        wait_for(page, 0, "decided")
+        (act,) = read_decisions(desk.gold.folder)["s2"]
+        assert (act.act, act.why) == ("take", "the rim is fat")
+        assert page.locator("#why").input_value() == ""
+
+
+def test_channels_and_outlines_can_be_chosen(served, visit, studies):
+    study = studies["masks"]
+    for file in (study / "images").iterdir():
+        file.unlink()
+    images = [(f"s{n}", np.random.default_rng(n).integers(0, 9, (2, 24, 24))) for n in range(4)]
+    for name, image in images:
+        np.save(study / "images" / f"{name}.npy", image.astype(np.int16))
+    table = study / "manifest.csv"
+    table.write_text(re.sub(r"images/(s\d)\.\w+", r"images/\1.npy", table.read_text()))
+    with served("masks") as (_, address):
+        page = visit(address)
+
+        def drawn():
+            return page.evaluate("document.getElementById('canvas').toDataURL()")
+
+        first = drawn()
+        page.select_option("#channel", label="2")
+        second = drawn()
+        page.locator("#layer-1").uncheck()
+        third = drawn()
+        page.locator("#show-uncertainty").check()
+        assert len({first, second, third, drawn()}) == 4

@@ -1,11 +1,16 @@
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
+import pytest
 
-from multirater import dataset_from_arrays
+from multirater import dataset_from_arrays, read_dataset
+from multirater.errors import InputError
+from multirater.metrics import dice_score
+from multirater.training import TrainConfig, predict, resume, train
 from multirater.training.gold_targets import held_to_gold
 from multirater.training.targets import as_they_are, fused
-from multirater.types import Drawing, LabelMap, Source
+from multirater.types import Classes, Drawing, Geometry, LabelMap, Source
 
 
 def study():
@@ -45,3 +50,44 @@ def test_coarse_drawings_stay():
 def test_nothing_decided_changes_nothing():
     data = dataset_from_arrays(np.zeros((1, 2, 2, 2), dtype=int))
     assert held_to_gold(data) is data
+
+
+def test_a_network_learns_what_was_decided(tmp_path):
+    """Raters drew nothing on any case; an expert decided for what is bright."""
+    random = np.random.default_rng(0)
+    bright = np.zeros((12, 16, 16), dtype=np.int16)
+    for case in bright:
+        row, column = random.integers(1, 9, 2)
+        case[row : row + 6, column : column + 6] = 1
+    data = dataset_from_arrays(
+        np.zeros((12, 2, 16, 16), dtype=np.int16),
+        images=(bright[:, None] * 200).astype(np.uint8),
+        raters=["anna", "bert"],
+        classes=Classes.numbered(2),
+    )
+    cases = tuple(
+        replace(case, gold=Source(partial(_map_of, label)))
+        for case, label in zip(data, bright, strict=True)
+    )
+    config = TrainConfig(
+        method="mean",
+        channels=(4, 8),
+        n_features=4,
+        epochs=30,
+        batch_size=4,
+        learning_rate=0.02,
+        accelerator="cpu",
+        validation=0,
+    )
+    decided = replace(data, cases=cases)
+    run = train(decided, tmp_path / "run", config)
+    predicted = read_dataset(predict(run.folder, data, tmp_path / "predicted"))
+    (network,) = predicted.raters
+    found = np.stack([case.read_label(network).array for case in predicted])
+    assert dice_score(bright, found) > 0.8
+    with pytest.raises(InputError, match="labels have changed"):
+        resume(data, run.folder)
+
+
+def _map_of(label):
+    return LabelMap(label, Geometry.default(2))

@@ -50,7 +50,7 @@ function drawLabels(context, content, at, w, h) {
   });
   if (state.showLabel) {
     const path = outlinePath(content.label, rows, 0, width, height, -1);
-    strokeOutline(context, path, GOLD_LAYER, at.scaleX, at.scaleY, 2.6);
+    strokeOutline(context, path, GOLD_LAYER, at.scaleX, at.scaleY, 3.6);
   }
   if (state.mark) drawMark(context, at);
 }

@@ -141,10 +141,27 @@ async function undo() {
 async function skip() {
   if (!element("why").value.trim()) {
     say("Say why you skip this case, then press Enter.");
+    state.skipping = true;
     element("why").focus();
     return;
   }
+  state.skipping = false;
   if (await act({ act: "skip" })) goOn();
+}
+
+/** Enter after a reason skips only if that is what the reason was asked for. */
+function endReason(event) {
+  if (event.key !== "Enter" && event.key !== "Escape") return;
+  event.preventDefault();
+  element("stage").focus();
+  if (event.key === "Enter" && state.skipping) skip();
+  else if (event.key === "Enter") say("This is kept with your next decision.");
+  state.skipping = false;
+}
+
+function settleChannels(n) {
+  element("channel-choice").hidden = n < 2;
+  if (n > 1) fillSelect(element("channel"), Array.from({ length: n }, (_, i) => [i, i + 1]), state.channel);
 }
 
 function settleViews() {

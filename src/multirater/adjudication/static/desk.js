@@ -7,7 +7,7 @@ const GOLD_LAYER = { colour: "#ffd24a", dash: [] };
 const state = {
   place: 0, view: 0, slice: 0, channel: 0, zoom: 1, x: 0, y: 0, ticket: 0, count: report.count,
   whole: null, content: null, shown: report.layers.map(() => true), tool: "look", painted: 1,
-  reach: 3, mark: null, showLabel: true, showUncertainty: false, here: [],
+  reach: 3, mark: null, showLabel: true, showUncertainty: false, here: [], skipping: false,
 };
 const nowOf = (place) => report.cases[place].now;
 const isOpen = (place) => ["open", "draft"].includes(nowOf(place).state);
@@ -71,8 +71,11 @@ async function show(place) {
 async function showSlice() {
   const { ticket, place, view, slice, whole } = state;
   if (!isMasks) {
-    const picture = await pictureFrom(whole.pictures[state.channel]);
-    state.content = { picture, width: picture ? picture.naturalWidth : 1, height: picture ? picture.naturalHeight : 1 };
+    const picture = await pictureFrom(whole.pictures[Math.min(state.channel, whole.pictures.length - 1)]);
+    if (ticket !== state.ticket) return;
+    const [width, height] = picture ? [picture.naturalWidth, picture.naturalHeight] : [1, 1];
+    state.content = { picture, width, height };
+    settleChannels(whole.pictures.length);
     note(picture ? "" : "This case has no image.");
     draw();
     return;
@@ -88,6 +91,7 @@ async function showSlice() {
     ...found, patterns, label, unsure, pictures, decoded: new Map(), place, view, slice,
     aspect: whole.views[view].aspect,
   };
+  settleChannels(pictures.length);
   note(pictures.length ? "" : "This case has no image.");
   draw();
 }

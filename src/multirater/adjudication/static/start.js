@@ -32,10 +32,7 @@ function startChoices() {
   on("accept", "click", accept);
   on("undo", "click", undo);
   on("skip", "click", skip);
-  on("why", "keydown", (event) => {
-    if (event.key === "Enter") skip();
-    if (event.key === "Escape") element("stage").focus();
-  });
+  on("why", "keydown", endReason);
   on("show-label", "change", (event) => { state.showLabel = event.target.checked; draw(); });
   on("show-uncertainty", "change", (event) => {
     state.showUncertainty = event.target.checked;
@@ -47,12 +44,17 @@ function startChoices() {
   on("reach", "input", (event) => setReach(Number(event.target.value)));
   on("slice", "input", (event) => { state.slice = Number(event.target.value); showSlice(); });
   on("view", "change", (event) => { state.view = Number(event.target.value); show(state.place); });
-  on("channel", "change", (event) => { state.channel = Number(event.target.value); draw(); });
+  on("channel", "change", (event) => {
+    state.channel = Number(event.target.value);
+    if (isMasks) draw();
+    else showSlice();
+  });
 }
 
 startWho();
 startChoices();
 element("go-on").checked = !isMasks;
+element("show-label").after(swatch(GOLD_LAYER));
 const names = report.classes.map((each, k) => [k, each.name]).slice(1);
 element("class-choice").hidden = names.length < 2;
 if (names.length) fillSelect(element("class"), names, 1);
