@@ -99,6 +99,7 @@ def main() -> None:
     parser.add_argument("--before", type=Path, required=True, help="src of another version")
     parser.add_argument("--answers", type=Path, help="table of answers, reported on too")
     parser.add_argument("--figures", action="store_true", help="write figures, too")
+    parser.add_argument("--alone", action="store_true", help="the study without fusions")
     parser.add_argument("--cases", type=int, default=500)
     parser.add_argument("--raters", type=int, default=5)
     parser.add_argument("--side", type=int, default=512)
@@ -109,12 +110,11 @@ def main() -> None:
         study = make_study(folder / "study", arguments.cases, arguments.raters, arguments.side)
         data = multirater.read_dataset(study)
         results = [folder / "fused", folder / "vote"]
-        multirater.fuse_dataset(data, results[0])
-        multirater.fuse_dataset(data, results[1], method="majority-vote")
-        subjects = {
-            "study": ([study], None),
-            "study and two fusions": ([study, *results], None),
-        }
+        subjects: dict[str, tuple[list[Path], Path | None]] = {"study": ([study], None)}
+        if not arguments.alone:
+            multirater.fuse_dataset(data, results[0])
+            multirater.fuse_dataset(data, results[1], method="majority-vote")
+            subjects["study and two fusions"] = ([study, *results], None)
         if arguments.figures:
             subjects["the same with figures"] = ([study, *results], folder / "figures")
         if arguments.answers:

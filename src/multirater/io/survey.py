@@ -145,6 +145,7 @@ def survey_case(case: Case, raters: Sequence[str], *, keep: bool = False) -> Cas
     space, geometry = _grid(files)
     patterns = _no_patterns(len(raters)) if files.faults else _patterns(files.labels, raters, space)
     read = files.all_drawn
+    kept = _kept(case, files) if keep else {}
     return CaseSurvey(
         name=case.name,
         faults=files.faults,
@@ -158,8 +159,8 @@ def survey_case(case: Case, raters: Sequence[str], *, keep: bool = False) -> Cas
         highest=max((int(label.array.max(initial=MISSING)) for label in read), default=MISSING),
         drawn=None if files.faults else drawn_facts(files.labels, files.truth, raters),
         spacing=() if files.image is None else files.image.geometry.spacing,
-        digest=_digest(files),
-        kept=_kept(case, files) if keep else {},
+        digest=_digest(files, kept),
+        kept=kept,
     )
 
 
@@ -168,7 +169,8 @@ def _kept(case: Case, files: CaseFiles) -> dict[str, KeptLabel]:
     return kept_of(case, {**files.labels, **truth})
 
 
-def _digest(files: CaseFiles) -> str:
+def _digest(files: CaseFiles, kept: Mapping[str, KeptLabel]) -> str:
+    """Return a digest of the labels; of those that are packed anyway, of that, which is less."""
     found = hashlib.blake2b(digest_size=8)
     drawn: list[tuple[str, LabelMap | None]] = [*files.labels.items(), ("(truth)", files.truth)]
     drawn.append(("(gold)", files.gold))
@@ -176,7 +178,8 @@ def _digest(files: CaseFiles) -> str:
     for name, label in drawn:
         if label is not None:
             found.update(f"{name}\0{label.array.shape}\0".encode(errors="replace"))
-            found.update(np.ascontiguousarray(label.array).tobytes())
+            packed = kept[name].packed if name in kept else label.array.tobytes()
+            found.update(packed)
     return found.hexdigest()
 
 

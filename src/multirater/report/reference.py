@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from multirater.fuse.majority_vote import majority_vote
 from multirater.io.results.contents import read_rater_table
+from multirater.patterns import encode_patterns
 from multirater.report.subject import Result, Subject
 from multirater.types import MISSING, Case, LabelMap, Source
 from multirater.words import counted
@@ -60,7 +60,7 @@ class Reference:
         if self.kind == "fusion":
             source = self.sources.get(case.name)
             return held_to_gold(case, None if source is None else source.read().array)
-        if self.kind == "vote" and (labels >= 0).any():
+        if self.kind == "vote" and labels.max(initial=MISSING) != MISSING:
             return held_to_gold(case, vote(labels, self.n_classes))
         return None
 
@@ -106,8 +106,13 @@ def vote(labels: NDArray[Any], n_classes: int) -> NDArray[np.int16]:
         [0, 1]
     """
     flat = labels.reshape(len(labels), -1)
-    flat = flat[(flat >= 0).any(1)]  # of many raters few label a case
-    return np.asarray(majority_vote(flat, n_classes).label).reshape(labels.shape[1:])
+    rows = [row for row in flat if row.max(initial=MISSING) != MISSING]  # of many, few label a case
+    found = encode_patterns(rows)
+    votes = (found.rows[:, :, None] == np.arange(n_classes)).sum(1)
+    chosen = np.where(votes.any(1), votes.argmax(1), MISSING).astype(np.int16)
+    label = np.empty(flat.shape[1], dtype=np.int16)
+    found.spread([chosen], [label])
+    return label.reshape(labels.shape[1:])
 
 
 def choose_reference(subject: Subject, n_classes: int) -> Reference:
