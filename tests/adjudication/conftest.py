@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import threading
 from contextlib import contextmanager
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,13 +13,6 @@ from multirater import dataset_from_arrays, read_dataset, write_dataset
 from multirater.adjudication.server import make_desk, make_server
 
 SIDE = 24
-
-
-def module_at(path):
-    spec = importlib.util.spec_from_file_location(Path(path).stem, path)
-    found = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(found)
-    return found
 
 
 def squares(n=4):

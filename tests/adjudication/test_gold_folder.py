@@ -1,7 +1,6 @@
-import importlib.util
 import json
-from pathlib import Path
 
+import killing
 import numpy as np
 import pytest
 
@@ -11,11 +10,6 @@ from multirater.adjudication.acts import act
 from multirater.adjudication.server import make_desk
 from multirater.errors import InputError
 from multirater.io.gold import DECISIONS, read_decisions
-
-_path = Path(__file__).parents[1] / "faults" / "killing.py"
-_spec = importlib.util.spec_from_file_location("killing", _path)
-killing = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(killing)
 
 
 def take(desk, place, layer, who="eva"):

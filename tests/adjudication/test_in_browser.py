@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
+from browser import headless_chromium
 
 from multirater import read_dataset, with_gold
 from multirater.io.gold import read_decisions
-
-
-def module_of(name):
-    path = Path(__file__).parents[1] / "report" / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(name, path)
-    found = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(found)
-    return found
-
 
 WIDTHS = (360, 1440)
 OVERFLOWING = """() => {
@@ -48,7 +38,7 @@ POINT = """([x, y]) => {
 
 @pytest.fixture(scope="module")
 def chromium():
-    with module_of("browser").headless_chromium() as browser:
+    with headless_chromium() as browser:
         yield browser
 
 
