@@ -68,6 +68,15 @@ def test_labelme(tmp_path, write, run):
     assert not labels["ear", "cleo"].any()
 
 
+def test_labelme_turned_rectangle_is_its_four_corners(tmp_path, write, run):
+    corners = [[12, 4], [20, 12], [12, 20], [4, 12]]
+    write("anna/ear.json", labelme(shape("lesion", corners, "oriented_rectangle")))
+    write("bert/ear.json", labelme(shape("lesion", corners)))
+    labels = run("labelme", tmp_path / "anna", tmp_path / "bert")
+    assert labels["ear", "anna"].sum() > 100
+    np.testing.assert_array_equal(labels["ear", "anna"], labels["ear", "bert"])
+
+
 def test_labelme_faults_by_file_and_shape(tmp_path, write, run):
     write("anna/ear.json", labelme(shape("lesion", SQUARE), size=(30, 24)))
     with pytest.raises(InputError, match="drawn on an image of 30 x 24"):

@@ -1,4 +1,4 @@
-"""labelme's JSON, `<rater>/<image>.json`: polygons, rectangles, circles and masks.
+"""labelme's JSON, `<rater>/<image>.json`: polygons, rectangles, turned or not, circles, masks.
 
 A file without shapes found nothing; no file is missing.
 """
@@ -34,7 +34,7 @@ from multirater.io.importers.work import Export, Task, Work
 from multirater.words import counted
 
 _WHAT = "a file of labelme, with imagePath, imageHeight, imageWidth and shapes"
-_AREAS = ("polygon", "rectangle", "circle", "mask")
+_AREAS = ("polygon", "rectangle", "oriented_rectangle", "circle", "mask")
 
 
 def read_export(sources: Sequence[Path], classes: Sequence[str] = ()) -> Export:
