@@ -9,7 +9,7 @@ from multirater.report.contents import gather
 from multirater.report.report import make_page
 from multirater.report.sections import SECTIONS
 
-KINDS = ("truth", "no images", "single rater", "volumes", "classes", "wicked")
+KINDS = ("truth", "single rater", "classes")
 VOID = {"meta", "link", "input", "img", "br", "wbr", "hr"}
 
 
