@@ -1,4 +1,7 @@
+import errno
 import json
+import os
+from pathlib import Path
 
 import killing
 import numpy as np
@@ -136,3 +139,26 @@ def test_pixels_that_a_rater_left_open_stay_open(tmp_path):
     gold = with_gold(data, tmp_path / "gold")["c"].read_gold().array
     assert (gold[0] == -1).all()
     assert gold[1:].tolist() == labels[0, 0, 1:].tolist()
+
+
+def test_a_full_disk_keeps_the_log_whole(desk_of, monkeypatch):
+    with desk_of("masks") as desk:
+        take(desk, 0, 1)
+        log = desk.gold.folder / DECISIONS
+        before = log.read_bytes()
+
+        flush, is_full = os.fsync, [True]
+
+        def no_room(descriptor):
+            if is_full[0] and Path(f"/proc/self/fd/{descriptor}").resolve() == log.resolve():
+                raise OSError(errno.ENOSPC, "no room")
+            flush(descriptor)
+
+        monkeypatch.setattr(os, "fsync", no_room)
+        with pytest.raises(OSError, match="no room"):
+            take(desk, 1, 0)
+        assert log.read_bytes() == before
+        assert desk.gold.now("s1").revision == 0
+        is_full[0] = False
+        assert take(desk, 1, 0).revision == 1
+    assert set(read_decisions(desk.gold.folder)) == {"s2", "s1"}

@@ -140,10 +140,17 @@ class GoldFolder:
         write_dataset_tables(self.folder, rows, self.classes, overwrite=True)
 
     def _append(self, act: Decision) -> None:
-        with (self.folder / DECISIONS).open("ab") as stream:
-            stream.write(act.as_line().encode())
-            stream.flush()
-            os.fsync(stream.fileno())
+        """Add a line and see it to the disk; one that does not get there leaves nothing."""
+        path = self.folder / DECISIONS
+        size = path.stat().st_size
+        try:
+            with path.open("ab") as stream:
+                stream.write(act.as_line().encode())
+                stream.flush()
+                os.fsync(stream.fileno())
+        except OSError:
+            os.truncate(path, size)
+            raise
 
 
 @contextmanager

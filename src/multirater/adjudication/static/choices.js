@@ -1,9 +1,10 @@
 // What lies around the image: cases, what may be taken, how the case stands, who else is here.
 
+const buttons = [];
 const MARKS = { open: "○", draft: "◐", decided: "●", skipped: "–" };
 
 function buildList() {
-  element("case-list").replaceChildren(...report.cases.map((about, place) => {
+  const entries = report.cases.map((about, place) => {
     const bar = make("i");
     bar.style.width = `${100 * about.disagreement}%`;
     const mark = make("span", { className: "sign" });
@@ -14,19 +15,17 @@ function buildList() {
       make("span", { className: "by" }), make("span", { className: "sr" }));
     button.dataset.place = place;
     button.addEventListener("click", () => show(place));
+    buttons.push(button);
     return make("li", {}, button);
-  }));
+  });
+  element("case-list").replaceChildren(...entries);
   report.cases.forEach((_, place) => markCase(place));
   const { undisputed } = report;
   element("undisputed").textContent = undisputed ? `${undisputed} more are not disputed.` : "";
 }
 
-function buttonOf(place) {
-  return element("case-list").querySelector(`[data-place="${place}"]`);
-}
-
 function markCase(place) {
-  const button = buttonOf(place);
+  const button = buttons[place];
   if (!button) return;
   const now = nowOf(place);
   const others = state.here.filter((each) => each.place === place).map((each) => each.who || "somebody");
@@ -38,11 +37,10 @@ function markCase(place) {
 }
 
 function markCurrent() {
-  for (const button of element("case-list").querySelectorAll("button")) {
-    button.toggleAttribute("aria-current", Number(button.dataset.place) === state.place);
-    if (button.hasAttribute("aria-current")) button.setAttribute("aria-current", "true");
-  }
-  const [list, own] = [element("case-list"), buttonOf(state.place)];
+  const [list, own] = [element("case-list"), buttons[state.place]];
+  const before = list.querySelector("[aria-current]");
+  if (before) before.removeAttribute("aria-current");
+  own.setAttribute("aria-current", "true");
   const [box, mine] = [list.getBoundingClientRect(), own.getBoundingClientRect()];
   if (mine.bottom > box.bottom || mine.top < box.top) list.scrollTop += mine.top - box.top - box.height / 3;
   if (mine.right > box.right || mine.left < box.left) list.scrollLeft += mine.left - box.left - 20;
@@ -68,11 +66,11 @@ function showProgress() {
     `${decided} of ${report.cases.length} disputed cases decided, ${skipped} skipped`;
 }
 
-function showPeople() {
+function showPeople(before) {
   const words = state.here.map(({ who, place }) =>
     `${who || "Somebody"} is at ${(report.cases[place] || { name: "?" }).name}.`);
   element("people").textContent = words.join(" ");
-  report.cases.forEach((_, place) => markCase(place));
+  for (const { place } of [...before, ...state.here]) markCase(place);
 }
 
 /** Raters' drawings and the fused label, each to look at and to take; or the classes. */

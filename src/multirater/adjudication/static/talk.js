@@ -83,6 +83,7 @@ async function news() {
     const answer = await post("news", {
       since: state.count, place: state.place, who: element("who").value.trim(), browser });
     const told = await answer.json();
+    const before = state.here;
     state.count = told.count;
     state.here = told.here;
     for (const { place, now } of told.changed) {
@@ -95,7 +96,7 @@ async function news() {
         buildTakes();
       }
     }
-    showPeople();
+    showPeople(before);
   } catch {
     // `ask` and `act` tell when the server is gone and it matters.
   }
