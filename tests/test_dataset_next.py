@@ -103,7 +103,7 @@ def test_drawings_that_nobody_made_come_first(few):
         ({"budget": 0}, "budget of 0"),
         ({"cost": {"exprt": 2}}, "did you mean expert"),
         ({"cost": {"expert": 0}}, "above 0"),
-        ({"ask": ["nobody"]}, "no rater of this name"),
+        ({"ask": ["nobody"]}, "--ask nobody: no rater of this name"),
     ],
 )
 def test_what_cannot_be_asked_for_is_refused(study, options, said):

@@ -131,6 +131,6 @@ def _may_ask(
     if not ask:
         return None
     info = data.rater_info if isinstance(data, Dataset) else {}
-    wanted = chosen_names(list(known.raters), info, ask, None)
+    wanted = chosen_names(list(known.raters), info, ask, None, option="--ask")
     asked = np.array([rater in wanted for rater in known.raters])
     return np.broadcast_to(asked, known.belief.given.shape)

@@ -62,11 +62,16 @@ def chosen_names(
     info: RaterInfo,
     raters: Iterable[str] | None,
     exclude: Iterable[str] | None,
+    *,
+    option: str = "--raters",
 ) -> set[str]:
-    """Return who is left of the raters that are known; see `choose_raters`."""
+    """Return who is left of the raters that are known; see `choose_raters`.
+
+    `option` is what the wanted ones were named by, for messages.
+    """
     find = _Finder(known, info)
     wanted = _texts(raters)
-    kept = find.named(wanted, "--raters") if wanted else set(known)
+    kept = find.named(wanted, option) if wanted else set(known)
     kept -= find.named(_texts(exclude), "--exclude")
     if not kept:
         raise InputError(
@@ -131,5 +136,6 @@ def _of_raters(case: Case, kept: set[str]) -> Case:
         case,
         labels={rater: source for rater, source in case.labels.items() if rater in kept},
         simulated={rater: text for rater, text in case.simulated.items() if rater in kept},
+        when={rater: text for rater, text in case.when.items() if rater in kept},
         drawings=tuple(drawing for drawing in case.drawings if drawing.rater in kept),
     )

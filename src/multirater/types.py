@@ -253,6 +253,7 @@ class Case:
         simulated: for simulated raters, what was drawn to make their label, as JSON.
         drawings: coarse drawings; never among `labels`.
         patient: whose image it is, or nothing; cases of one patient resemble each other.
+        when: by rater, when the label was made, as ISO 8601; only where the table says so.
         gold: what an expert decided, -1 where they left it open; see `io.gold`.
     """
 
@@ -265,6 +266,7 @@ class Case:
     drawings: tuple[Drawing, ...] = ()
     patient: str = ""
     gold: Source[LabelMap] | None = None
+    when: Mapping[str, str] = field(default_factory=dict)
 
     def read_image(self) -> Image | None:
         """Read the image, (channels, *space); None when the case has none."""

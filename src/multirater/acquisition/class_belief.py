@@ -136,15 +136,32 @@ def _telling(answers: Answers, n_said: NDArray[Any]) -> Array:
     return np.asarray(found)
 
 
+def chances_by_others(
+    answers: Answers, fit: Fit
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], Array]:
+    """Return what everybody else makes of the case of each answer.
+
+    Args:
+        answers: what the raters said.
+        fit: made of them.
+
+    Returns:
+        Of each answer the row, the rater, the class said, and the class probabilities without it,
+        (n_answers, n_classes).
+    """
+    row = np.repeat(np.arange(len(answers)), np.diff(answers.matrix.indptr))
+    rater, said = np.divmod(answers.matrix.indices.astype(np.intp), answers.n_classes)
+    others = np.log(np.maximum(fit.posterior, _LEAST**3))[row]
+    others -= np.log(np.maximum(fit.cm, _LEAST))[rater, :, said]
+    others = np.exp(others - others.max(1, keepdims=True))
+    return row, rater, said, others / others.sum(1, keepdims=True)
+
+
 def _known(answers: Answers, fit: Fit) -> Array:
     """Count the labels that tell about each rater: each by how sure the others are of its case."""
     n_classes, n_said = answers.n_classes, np.diff(answers.matrix.indptr)
-    row = np.repeat(np.arange(len(answers)), n_said)
-    rater, said = np.divmod(answers.matrix.indices, n_classes)
-    others = np.log(np.maximum(fit.posterior, _LEAST**3))[row]
-    others -= np.log(np.maximum(fit.cm, _LEAST))[rater, :, said]
-    others -= others.max(1, keepdims=True)
-    highest = 1 / np.exp(others).sum(1)
+    row, rater, _, chances = chances_by_others(answers, fit)
+    highest = chances.max(1)
     sure = (highest - 1 / n_classes) / (1 - 1 / n_classes)
     if answers.gold is not None:
         sure = np.where(answers.gold[row] != MISSING, 1.0, sure)

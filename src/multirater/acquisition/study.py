@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from multirater.acquisition.belief import Array
+from multirater.acquisition.belief import Array, Belief
 from multirater.acquisition.class_belief import belief_of_classes
 from multirater.acquisition.drawing_belief import DrawnCase, belief_of_drawings
 from multirater.acquisition.reasons import Words
@@ -19,7 +19,7 @@ from multirater.fuse.answers import Answers, answers_from_rows
 from multirater.fuse.table import encode_table
 from multirater.io.survey import CaseSurvey, Survey
 from multirater.patterns import encode_patterns
-from multirater.types import MISSING, Case
+from multirater.types import MISSING, Case, Dataset
 
 Seen: TypeAlias = Callable[[Case], NDArray[np.float32]]
 """What a network says of the image of a case: class probabilities (n_classes, *space)."""
@@ -60,16 +60,35 @@ def known_of_study(
         for number, case in enumerate(found.cases):
             if len(case.rows):
                 rows[number, : case.rows.shape[1]] = case.rows[0]
-        answers = answers_from_rows(rows, np.ones(len(rows)), len(found.classes), row_prior=seen)
+        answers = answers_from_rows(
+            rows, np.ones(len(rows)), len(found.classes), gold=_gold(found), row_prior=seen
+        )
         return _of_classes(answers, cases, raters, found.classes.names)
     assert seen is None or callable(seen)
     drawn = [
         _drawn(case, source, len(raters), seen)
         for case, source in zip(found.cases, found.dataset, strict=True)
     ]
-    belief = belief_of_drawings(drawn, len(raters), len(found.classes))
+    belief = _without_decided(
+        belief_of_drawings(drawn, len(raters), len(found.classes)), found.dataset
+    )
     differ = [_differ(case.rows) for case in drawn]
     return Known(belief, cases, raters, Words(found.classes.names, True, differ))
+
+
+def _gold(found: Survey) -> NDArray[np.int64] | None:
+    """Return the class that an expert decided on, (n_cases,), -1 where none; None without any."""
+    decided = [case.read_gold() for case in found.dataset]
+    if all(each is None for each in decided):
+        return None
+    return np.array([MISSING if each is None else int(each.array) for each in decided])
+
+
+def _without_decided(belief: Belief, dataset: Dataset) -> Belief:
+    """Let cases that an expert decided weigh nothing: they need no label."""
+    decided = np.array([case.gold is not None for case in dataset])
+    weight = np.where(np.repeat(decided, np.diff(belief.start)), 0.0, belief.weight)
+    return replace(belief, weight=weight, given=belief.given | decided[:, None])
 
 
 def _of_classes(

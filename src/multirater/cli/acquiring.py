@@ -12,6 +12,7 @@ from multirater.cli.data import opened
 from multirater.cli.options import (
     ALL_CORES,
     Exclude,
+    Gold,
     Json,
     Overwrite,
     Raters,
@@ -63,6 +64,7 @@ def next(
     ] = None,
     raters: Raters = None,
     exclude: Exclude = None,
+    gold: Gold = None,
     seed: Seed = 0,
     workers: Workers = ALL_CORES,
     overwrite: Overwrite = False,
@@ -79,12 +81,12 @@ def next(
         require_writable(output, overwrite=overwrite)
     data: Dataset | Path = study
     if not is_answer_table(study):
-        data = opened(study, raters=raters, exclude=exclude)
-    elif raters or exclude:
+        data = opened(study, raters=raters, exclude=exclude, gold=gold)
+    elif raters or exclude or gold is not None:
         raise InputError(
             Fault(
-                "--raters and --exclude with a table of answers",
-                expected="--ask NAMES, or a table without their answers",
+                "--raters, --exclude or --gold with a table of answers",
+                expected="--ask NAMES, or a data set (manifest.csv) of the answers",
             )
         )
     found = multirater.next_labels(

@@ -308,6 +308,7 @@ def _case(
             if row.label and row.is_drawing
         ),
         _said(rows, "patient"),
+        when={row.rater: row.when for row in rows if row.when and not row.is_drawing},
     )
 
 

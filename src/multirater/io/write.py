@@ -139,13 +139,14 @@ class _Writer:
                 where, label = f"raters/{self.rater_folders[rater]}", files.labels[rater]
                 cell = self._write_label(case, rater, label, where, case.labels[rater].paths)
                 drawn = case.simulated.get(rater, "")
-                rows.append(Row(case.name, image, rater, cell, truth, case.split, drawn))
+                said = (rater, cell, truth, case.split, drawn)
+                rows.append(Row(case.name, image, *said, when=case.when.get(rater, "")))
         for drawing, label in files.drawings:
             where = f"{drawing.kind}/{self.rater_folders[drawing.rater]}"
             paths = drawing.source.paths
             cell = self._write_label(case, drawing.rater, label, where, paths)
-            said = (drawing.rater, cell, truth, case.split, drawing.simulated, drawing.kind)
-            rows.append(Row(case.name, image, *said, undrawn=str(self._undrawn(cell))))
+            about = (drawing.rater, cell, truth, case.split, drawing.simulated, drawing.kind)
+            rows.append(Row(case.name, image, *about, undrawn=str(self._undrawn(cell))))
         rows = rows or [Row(case.name, image, truth=truth, split=case.split)]
         return [replace(row, patient=case.patient) for row in rows]
 

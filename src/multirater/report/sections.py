@@ -14,7 +14,11 @@ from typing import Any, TypeAlias
 
 from markupsafe import Markup
 
+from multirater.acquisition.result import ranked_labels
+from multirater.acquisition.study import known_of_study
+from multirater.dataset_time import rater_trends, trend_words
 from multirater.io.results.layout import ResultKind
+from multirater.io.tables.dates import date_of
 from multirater.report.charts import group_chart, line_chart, scatter_chart
 from multirater.report.contents import Contents
 from multirater.report.layers import rater_layer
@@ -23,6 +27,7 @@ from multirater.report.next_steps import headline, next_steps
 from multirater.report.pair_matrix import lay_out
 from multirater.report.pair_tables import MOST_SIZES, group_rows, size_rows
 from multirater.report.rater_table import RaterTable, rater_columns
+from multirater.report.raters import Figure
 from multirater.report.step_pictures import step_pictures
 from multirater.report.terms import explained
 from multirater.report.verdicts import verdict_words
@@ -30,6 +35,9 @@ from multirater.words import UNKNOWN, counted, listed, percent
 
 _MOST_LINES = 8
 """Colours that lines of a chart can have."""
+
+_MOST_NEXT = 10
+"""Labels to ask for that are shown."""
 
 Said: TypeAlias = Mapping[str, Any]
 """What a template is given, by name."""
@@ -143,10 +151,80 @@ def _models(shown: Shown) -> Said | None:
     }
 
 
+def _next(shown: Shown) -> Said | None:
+    contents = shown.contents
+    if len(contents.subject.dataset.raters) < 2 or not any(case.labels for case in contents.cases):
+        return None
+    found = ranked_labels(known_of_study(contents.found), _MOST_NEXT)
+    points = [
+        (float(labels), float(value))
+        for labels, value in found.curve[["labels", "uncertainty"]].itertuples(index=False)
+    ]
+    chart = line_chart(
+        {"expected uncertainty": points},
+        title="Expected uncertainty of a case after further labels",
+        x="further labels",
+        y="uncertainty",
+    )
+    return {
+        "found": found,
+        "chart": chart if len(points) > 1 else "",
+        "lines": found.labels.to_dict("records"),
+    }
+
+
+def _short_dates(dates: Sequence[str]) -> list[str]:
+    """Return what tells dates apart: day and month, month and year, or which part it is."""
+    of_one_year = len({date[:4] for date in dates}) == 1
+    short = [date[5:] if of_one_year else date[:7] for date in dates]
+    if len(set(short)) == len(short):
+        return short
+    return [f"part {number}" for number, _ in enumerate(dates, start=1)]
+
+
+def _time(shown: Shown) -> Said | None:
+    contents = shown.contents
+    trends = rater_trends(contents.found)
+    if not trends or not trends[0].spans:
+        return None
+    busiest = sorted(trends, key=lambda each: -sum(span.labels for span in each.spans))
+    names = {each.rater for each in busiest[:_MOST_LINES]}
+    spans = trends[0].spans
+    groups = _short_dates([date_of(span.begin) for span in spans])
+    series = {
+        each.rater: {
+            group: Figure(span.value, span.low, span.high)
+            for group, span in zip(groups, each.spans, strict=True)
+        }
+        for each in trends
+        if each.rater in names
+    }
+    what = "Dice with the vote of the others"
+    measure = what if contents.is_masks else "Chance to be right by the others' labels"
+    title = f"{measure}, over time"
+    return {
+        "measure": measure,
+        "title": title,
+        "dates": f"{date_of(spans[0].begin)} to {date_of(spans[-1].end)}",
+        "chart": group_chart(series, groups, title=title, y=""),
+        "rows": [
+            (
+                each.rater,
+                trend_words(each),
+                None if math.isnan(each.change) else Figure(each.change, each.low, each.high),
+            )
+            for each in trends
+        ],
+        "unknown": UNKNOWN,
+    }
+
+
 SECTIONS = (
     Section("top", "Overview", "overview.html", _overview),
     Section("raters", "Raters", "raters.html", _raters),
+    Section("time", "Time", "time.html", _time),
     Section("cases", "Cases", "cases.html", _cases),
+    Section("what-next", "Next", "next.html", _next),
     Section("models", "Models", "models.html", _models),
 )
 """In the order of the page."""

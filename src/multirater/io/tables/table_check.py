@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -11,6 +12,7 @@ from typing import Literal, TypeAlias
 from multirater.errors import Fault
 from multirater.io.formats.images import READABLE, suffix_of
 from multirater.io.formats.stray import STRAYS
+from multirater.io.tables.dates import day_of
 from multirater.io.tables.manifest import IMAGE_SEPARATOR, KINDS, MASK, Row
 
 LabelKind: TypeAlias = Literal["masks", "classes"]
@@ -134,7 +136,21 @@ def _cell_faults(row: Row) -> list[Fault]:
                 rater=row.rater,
             )
         )
-    return [*faults, *_undrawn_faults(row), *_stray_faults(row)]
+    return [*faults, *_undrawn_faults(row), *_stray_faults(row), *_when_faults(row)]
+
+
+def _when_faults(row: Row) -> list[Fault]:
+    if not row.when or math.isfinite(day_of(row.when)):
+        return []
+    return [
+        Fault(
+            f"when {row.when!r}",
+            expected="a date or time in ISO 8601, such as 2025-03-01 or 2025-03-01T14:30",
+            fix="correct the column `when`, or leave the cell empty",
+            case=row.case,
+            rater=row.rater,
+        )
+    ]
 
 
 def _stray_faults(row: Row) -> list[Fault]:
