@@ -29,6 +29,16 @@ def test_most_cases_decide():
     assert choose_method(dataset_from_arrays(labels)).method == "majority-vote"
 
 
+def test_one_class_label_per_case_stands():
+    random = np.random.default_rng(0)
+    truth = random.integers(0, 4, 60)
+    labels = np.where(np.arange(5) == random.integers(0, 5, 60)[:, None], truth[:, None], -1)
+    chosen = choose_method(dataset_from_arrays(labels))
+    assert "keeps that label" in chosen.why
+    fused = METHODS[chosen.method](labels.T, 4, **chosen.options)
+    assert np.array_equal(fused.label, truth)
+
+
 def test_what_is_asked_for_is_taken():
     chosen = Choice("dawid-skene", "because", {"dirichlet": 1.0})
     assert choice_of("staple", {"prior": 0.5}, chosen) == Choice("staple", "", {"prior": 0.5})

@@ -65,7 +65,9 @@ def choice_for(
         ('majority-vote', 'weighted-vote')
     """
     is_sparse = is_masks and labels_per_case < _FEWEST
-    if n_raters < _FEWEST or (is_sparse and not decided):
+    # Where nobody accompanies anybody, Dawid-Skene would call every case the most frequent class.
+    is_alone = labels_per_case < 2
+    if n_raters < _FEWEST or ((is_sparse or is_alone) and not decided):
         few = "one rater" if n_raters < 2 else "two raters"
         said = few if n_raters < _FEWEST else f"{labels_per_case} labels per case"
         kept = "what both drew" if is_masks else "the lower class where they differ"
@@ -73,7 +75,7 @@ def choice_for(
             f"with {said} no fusion can tell who is right; the vote keeps {kept}: a third rater "
             "would show who errs"
         )
-        if n_raters < 2 or labels_per_case < 2:
+        if n_raters < 2 or is_alone:
             why = "a case that one rater labelled keeps that label: nothing can be fused"
         return Choice("majority-vote", why)
     if is_sparse:
