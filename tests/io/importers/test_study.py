@@ -59,6 +59,7 @@ def test_one_stray_value_names_its_place_and_what_can_be_done(tool, strayed, tmp
     assert "1 pixel" in said
     assert "row 3, column 5" in said
     assert "--stray" in said
+    assert "classes.csv" not in said
     assert not (tmp_path / "study").exists()
 
 

@@ -7,7 +7,7 @@ written to `raters/<rater>/<case>`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -19,7 +19,7 @@ from multirater.io.case_files import read_case_files
 from multirater.io.drawings.export_images import require_size
 from multirater.io.formats.images import image_shape, read_image
 from multirater.io.formats.labels import Grid, read_label
-from multirater.io.formats.stray import Stray
+from multirater.io.formats.stray import OFFER, Stray
 from multirater.io.importers.image_folder import ImageFolder, require_upright, stem_of
 from multirater.io.importers.work import Export, Task, Work
 from multirater.io.write import write_dataset
@@ -228,7 +228,15 @@ class _Painter:
         try:
             return read_label(file, classes=known, like=lambda: self.grid, stray=self.stray)
         except InputError as error:
-            raise error.at(file=file) from None
+            raise InputError([_for_tool(fault) for fault in error.at(file=file).faults]) from None
+
+
+def _for_tool(fault: Fault) -> Fault:
+    """Speak of the tool's own names of classes: an export has no classes.csv."""
+    if "classes.csv" not in fault.fix:
+        return fault
+    fix = f"mend the label, or name the class in the export's own list or by --classes, or {OFFER}"
+    return replace(fault, fix=fix, expected=fault.expected.split(", from classes.csv")[0])
 
 
 def _case(painter: _Painter, unseen: Unseen | None, faults: list[Fault]) -> Case:
