@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypedDict, Unpack, cast
 
 import numpy as np
 import pandas as pd
@@ -107,49 +107,40 @@ class Contents:
         return None if np.isnan(value) else value
 
 
-def gather(
-    paths: Sequence[str | Path],
-    *,
-    raters: Iterable[str] | None = None,
-    exclude: Iterable[str] | None = None,
-    gold: str | Path | None = None,
-    seed: int = 0,
-    workers: int = 1,
-) -> Contents:
-    """Read and measure everything that a report on these paths says.
+class Choices(TypedDict, total=False):
+    """What can be chosen of a report, whichever way it is shown.
 
-    Args:
-        paths: as in `write_report`.
+    Attributes:
         raters: whom to report on, as in `choose_raters`; everybody when not given.
         exclude: whom to leave out.
         gold: labels that stand, as in `with_gold`.
         seed: of the draws behind intervals.
-        workers: number of processes.
+        workers: number of processes that read.
     """
-    subject = read_subject(paths)
-    if gold is not None:
-        subject = replace(subject, dataset=with_gold(subject.dataset, gold))
-    return gather_subject(subject, raters=raters, exclude=exclude, seed=seed, workers=workers)
+
+    raters: Iterable[str] | None
+    exclude: Iterable[str] | None
+    gold: str | Path | None
+    seed: int
+    workers: int
 
 
-def gather_subject(
-    named: Subject,
-    *,
-    raters: Iterable[str] | None = None,
-    exclude: Iterable[str] | None = None,
-    seed: int = 0,
-    workers: int = 1,
-) -> Contents:
-    """Measure everything that a report on a subject says; labels are read once and kept.
+def gather(paths: Sequence[str | Path], **choices: Unpack[Choices]) -> Contents:
+    """Read and measure everything that a report on these paths says.
 
     Args:
-        named: what was named.
-        raters: as in `gather`.
-        exclude: the same.
-        seed: the same.
-        workers: the same.
+        paths: as in `write_report`.
+        choices: see `Choices`.
     """
-    dataset = choose_raters(named.dataset, raters, exclude=exclude)
+    return gather_subject(read_subject(paths), **choices)
+
+
+def gather_subject(named: Subject, **choices: Unpack[Choices]) -> Contents:
+    """Measure everything that a report on a subject says; labels are read once and kept."""
+    gold, seed, workers = choices.get("gold"), choices.get("seed", 0), choices.get("workers", 1)
+    if gold is not None:
+        named = replace(named, dataset=with_gold(named.dataset, gold))
+    dataset = choose_raters(named.dataset, choices.get("raters"), exclude=choices.get("exclude"))
     declared = (each.dataset.classes for each in named.results if each.dataset.classes is not None)
     classes = dataset.classes or next(declared, None)
     found = survey(replace(dataset, classes=classes), workers=workers, keep=True)

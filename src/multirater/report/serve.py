@@ -9,14 +9,15 @@ from __future__ import annotations
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from http.server import ThreadingHTTPServer
 from pathlib import Path
+from typing import Unpack
 
 from multirater.errors import InputError
-from multirater.report.contents import gather
+from multirater.report.contents import Choices, gather
 from multirater.report.loopback import LoopbackHandler, loopback_server, serve_until_stopped
 from multirater.report.page import Page
 from multirater.report.report import make_page
@@ -53,61 +54,29 @@ class _Shelf:
 
 
 def make_server(
-    paths: Sequence[str | Path],
-    *,
-    port: int = 0,
-    raters: Iterable[str] | None = None,
-    exclude: Iterable[str] | None = None,
-    gold: str | Path | None = None,
-    seed: int = 0,
-    workers: int = 1,
+    paths: Sequence[str | Path], *, port: int = 0, **choices: Unpack[Choices]
 ) -> ThreadingHTTPServer:
     """Gather a report and make a server for it that listens on this machine only.
 
     Args:
         paths: as in `write_report`.
         port: to listen on; any free one when 0.
-        raters: as in `write_report`.
-        exclude: the same.
-        gold: the same.
-        seed: of the draws behind intervals.
-        workers: number of processes that read.
+        choices: see `Choices`.
 
     Returns:
         The server; `serve_forever()` starts it.
     """
-    contents = gather(paths, raters=raters, exclude=exclude, gold=gold, seed=seed, workers=workers)
-    page = make_page(contents, cases="all")
+    page = make_page(gather(paths, **choices), cases="all")
     shelf = _Shelf(page, "".join(page.pieces()))
     return loopback_server(port, _handler(shelf))
 
 
 def serve_report(
-    paths: str | Path | Sequence[str | Path],
-    *,
-    port: int = 0,
-    raters: Iterable[str] | None = None,
-    exclude: Iterable[str] | None = None,
-    gold: str | Path | None = None,
-    seed: int = 0,
-    workers: int = 1,
+    paths: str | Path | Sequence[str | Path], *, port: int = 0, **choices: Unpack[Choices]
 ) -> None:
-    """Serve a report until interrupted; images are read when they are looked at.
-
-    Args:
-        paths: as in `write_report`.
-        port: to listen on; any free one when 0.
-        raters: as in `write_report`.
-        exclude: the same.
-        gold: the same.
-        seed: of the draws behind intervals.
-        workers: number of processes that read.
-    """
+    """Serve a report until interrupted; images are read when they are looked at."""
     listed = [paths] if isinstance(paths, str | Path) else list(paths)
-    server = make_server(
-        listed, port=port, raters=raters, exclude=exclude, gold=gold, seed=seed, workers=workers
-    )
-    serve_until_stopped(server)
+    serve_until_stopped(make_server(listed, port=port, **choices))
 
 
 def _handler(shelf: _Shelf) -> type[LoopbackHandler]:
