@@ -1,6 +1,6 @@
 """Fusion against its peers: CPU time, memory, and how both grow.
 
-    python benchmarks/fusion.py [--quick]
+    python benchmarks/fusion.py [--quick] [--write]
 
 Times are CPU seconds of the process, summed over its threads (`time.process_time`), the least of
 several runs; wall-clock seconds stand beside them. Ratios are ratios of CPU time, measured in one
@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import platform
-import subprocess
 import sys
 import tempfile
 import time
@@ -28,6 +27,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from children import run
+from kept import add_write_option, kept
 from multirater import fuse
 from multirater.patterns import encode_patterns
 
@@ -219,7 +220,7 @@ def measure_memory(sizes: Sizes) -> list[list[str]]:
 def peak_of(what: str, file: Path) -> float:
     """Run this script in a fresh process that fuses the content of a file; bytes above input."""
     command = [sys.executable, __file__, "--peak-of", what, str(file)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    done = run(command, capture_output=True, text=True)
     return float(done.stdout.split()[-1])
 
 
@@ -339,25 +340,22 @@ def print_versions() -> None:
     print(f"Python {platform.python_version()}, {platform.system()} {platform.machine()}")
 
 
-def main() -> None:
-    """Measure everything and print it."""
-    parser = argparse.ArgumentParser(description="Fusion against its peers.")
-    parser.add_argument("--quick", action="store_true", help="smaller problems, a minute in all")
-    parser.add_argument("--peak-of", nargs=2, help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    warnings.simplefilter("ignore")
-    if arguments.peak_of:
-        print_peak(arguments.peak_of[0], Path(arguments.peak_of[1]))
-        return
-    sizes = QUICK if arguments.quick else FULL
+SPEED = {"staple": compare_staple, "dawid-skene": compare_dawid_skene}
+SPEED["spatial-staple"] = compare_spatial_staple
+
+
+def print_all(sizes: Sizes, only: str = "") -> None:
+    """Print every table, or the speed of one method."""
     print_versions()
-    if arguments.quick:
+    if sizes is QUICK:
         print("quick run: the targets are meant for the full sizes")
     print_table(
         "Speed: CPU and wall-clock seconds, least of several runs",
         ["problem: peer", "ours", "wall", "peer", "wall", "ratio", "by wall", "target", "met"],
-        compare_staple(sizes) + compare_dawid_skene(sizes) + compare_spatial_staple(sizes),
+        [row for name, each in SPEED.items() if only in ("", name) for row in each(sizes)],
     )
+    if only:
+        return
     print_table(
         "Memory above the input",
         ["problem", "peak", "target", "met"],
@@ -373,6 +371,22 @@ def main() -> None:
         ["tasks", "raters", "classes", "ms, one step", "ms per further step"],
         table_growth(sizes),
     )
+
+
+def main() -> None:
+    """Measure everything and print it."""
+    parser = argparse.ArgumentParser(description="Fusion against its peers.")
+    parser.add_argument("--quick", action="store_true", help="smaller problems, a minute in all")
+    parser.add_argument("--peak-of", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--only", default="", choices=list(SPEED), help="the speed of one method")
+    add_write_option(parser)
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore")
+    if arguments.peak_of:
+        print_peak(arguments.peak_of[0], Path(arguments.peak_of[1]))
+        return
+    with kept("fusion", arguments.write):
+        print_all(QUICK if arguments.quick else FULL, arguments.only)
 
 
 if __name__ == "__main__":

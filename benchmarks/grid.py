@@ -31,6 +31,8 @@ from typing import Any, TypeAlias
 
 import pandas as pd
 
+from multirater.parallel import end_with_parent
+
 Job: TypeAlias = Mapping[str, Any]
 """What to run: keys and plain values, which JSON can hold."""
 
@@ -164,7 +166,8 @@ def _finished(
     waiting = list(jobs)
     while waiting:
         # Not more than run at once are handed over: if a process is killed, only those are lost.
-        with ProcessPoolExecutor(processes, multiprocessing.get_context("forkserver")) as pool:
+        context = multiprocessing.get_context("forkserver")
+        with ProcessPoolExecutor(processes, context, initializer=end_with_parent) as pool:
             running: dict[Future[Record], Job] = {}
             is_whole = True
             while is_whole and (waiting or running):

@@ -32,6 +32,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import spearmanr
 
+from children import end_with_parent
 from grid import RESULTS, Job, as_table, markdown, mean_std, records_of, run_grid, what_was_run
 from multirater import fuse
 from multirater.io.formats.images import read_image, write_image
@@ -119,7 +120,11 @@ def _nnunet(
     configuration = "2d" if suffix == ".png" else "3d_fullres"
     words = [HERE / "nnunet_train.py", folder, configuration, job["minutes"], job["number"]]
     done = subprocess.run(
-        [str(python), *map(str, words)], capture_output=True, text=True, check=False
+        [str(python), *map(str, words)],
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=end_with_parent,
     )
     if done.returncode:
         print(done.stderr, file=sys.stderr)

@@ -25,6 +25,7 @@ import numpy as np
 from scipy import ndimage
 
 import multirater
+from children import end_with_parent
 from multirater.types import Case, Dataset, Geometry, Image, LabelMap, Source
 
 HERE = Path(__file__).resolve().parent.parent / "src"
@@ -32,6 +33,7 @@ HERE = Path(__file__).resolve().parent.parent / "src"
 CHILD = """
 import collections, importlib, json, pathlib, resource, sys
 import multirater
+from children import end_with_parent
 labels = importlib.import_module("multirater.io.formats.labels")
 reads, read = collections.Counter(), labels._read_array
 def counted(path, *rest, **options):
@@ -92,6 +94,7 @@ def cost(source: Path, paths: list[Path], output: Path, figures: Path | None) ->
         stderr=subprocess.DEVNULL,
         check=True,
         text=True,
+        preexec_fn=end_with_parent,
     )
     return dict(json.loads(done.stdout.splitlines()[-1]))
 

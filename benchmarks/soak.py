@@ -1,6 +1,6 @@
 """Whether memory stays flat over many rounds of fuse, train, predict and report in one process.
 
-    python benchmarks/soak.py [--minutes 60] [--rounds 1000]
+    python benchmarks/soak.py [--minutes 60] [--rounds 1000] [--write]
 
 Every round makes a small study of digits with other raters, fuses it, trains two epochs, predicts
 and writes the page. After it the resident size is told (Linux). The first rounds load what is
@@ -22,6 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
+from kept import add_write_option, kept
 from multirater import (
     TrainConfig,
     fuse_dataset,
@@ -65,12 +66,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Memory over many rounds.")
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--rounds", type=int, default=1000)
+    add_write_option(parser)
     arguments = parser.parse_args()
+    with kept("soak", arguments.write):
+        soak(arguments.minutes, arguments.rounds)
+
+
+def soak(minutes: float, rounds: int) -> None:
+    """Go round until the time or the rounds are over."""
     warnings.simplefilter("ignore")
     logging.disable(logging.WARNING)
     sizes: list[float] = []
-    end = time.monotonic() + 60 * arguments.minutes
-    while len(sizes) < arguments.rounds and time.monotonic() < end:
+    end = time.monotonic() + 60 * minutes
+    while len(sizes) < rounds and time.monotonic() < end:
         silent = contextlib.redirect_stderr(io.StringIO())
         with tempfile.TemporaryDirectory() as folder, silent:
             one_round(Path(folder), seed=len(sizes))

@@ -1,7 +1,6 @@
 """What a training step costs: ratios to the same U-Net with plain cross-entropy, from one run.
 
-    python benchmarks/step.py
-    python benchmarks/step.py --quick
+    python benchmarks/step.py [--quick] [--write]
 
 CPU time is the median over steps, the two kinds taking turns, so that whatever else the machine
 does weighs on both. Memory is what autograd keeps for the backward pass, counted tensor by tensor;
@@ -15,17 +14,18 @@ from __future__ import annotations
 
 import argparse
 import statistics
-import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import torch
 
+from children import run as run_child
 from fusion import status_bytes
+from kept import add_write_option, kept
 from multirater.nn.backbone import CHANNELS, build_backbone, n_parameters
 from multirater.nn.classifier_backbone import build_classifier_backbone
 from multirater.nn.confusion import GlobalConfusion, RaterConfusion
@@ -193,7 +193,7 @@ def print_class_table(repeats: int) -> None:
 def peak_bytes(name: str, quick: bool) -> int:
     """Run this script in a fresh process that takes one step; bytes at its peak."""
     command = [sys.executable, __file__, "--peak-of", name, *(["--quick"] if quick else [])]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    done = run_child(command, capture_output=True, text=True)
     return int(done.stdout.split()[-1])
 
 
@@ -242,19 +242,11 @@ def predict(model: RaterNetwork, image: torch.Tensor) -> None:
     model.train()
 
 
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="smaller images, fewer repeats")
-    parser.add_argument("--peak-of", help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    batch, size, repeats = (4, 96, 3) if arguments.quick else (8, 192, 5)
-    if arguments.peak_of:
-        print_peak(arguments.peak_of, batch, size)
-        return
+def print_steps(rows: Sequence[str], batch: int, size: int, repeats: int, *, quick: bool) -> None:
+    """Print what a step of drawings costs."""
     image = torch.randn(batch, 1, size, size)
     print(f"torch {torch.__version__}, batch {batch}, {size} x {size}, 4 classes")
-    setups = {name: setup(name, batch, size) for name in ROWS}
+    setups = {name: setup(name, batch, size) for name in rows}
     runs = {}
     for name, (model, groups) in setups.items():
         optimizer = torch.optim.Adam(model.parameters())
@@ -264,7 +256,7 @@ def main() -> None:
         name: kept_bytes(partial(total_loss, model, image, groups))
         for name, (model, groups) in setups.items()
     }
-    peak = {name: peak_bytes(name, arguments.quick) for name in ROWS}
+    peak = {name: peak_bytes(name, quick) for name in rows}
     base = ROWS[0]
     print(f"{'':36}{'CPU s':>8}{'time':>8}{'memory':>8}{'peak':>8}{'parameters':>12}")
     for name, (model, _) in setups.items():
@@ -273,9 +265,27 @@ def main() -> None:
             f"{memory[name] / memory[base]:7.2f}x{peak[name] / peak[base]:7.2f}x"
             f"{n_parameters(model):12d}"
         )
-    print("targets: 5 dense raters 1.25x time and 1.3x memory; one label 1.1x time")
-    print_prism(repeats)
-    print_class_table(10 if arguments.quick else 40)
+    print("targets: 5 dense raters 1.15x time and 1.3x memory; one label 1.1x time")
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="smaller images, fewer repeats")
+    parser.add_argument("--peak-of", help=argparse.SUPPRESS)
+    parser.add_argument("--dense-only", action="store_true", help="five dense raters alone")
+    add_write_option(parser)
+    arguments = parser.parse_args()
+    batch, size, repeats = (4, 96, 3) if arguments.quick else (8, 192, 5)
+    if arguments.peak_of:
+        print_peak(arguments.peak_of, batch, size)
+        return
+    rows = ROWS[:2] if arguments.dense_only else ROWS
+    with kept("step", arguments.write):
+        print_steps(rows, batch, size, repeats, quick=arguments.quick)
+        if not arguments.dense_only:
+            print_prism(repeats)
+            print_class_table(10 if arguments.quick else 40)
 
 
 if __name__ == "__main__":

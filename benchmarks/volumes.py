@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from fusion import run_compiled, status_bytes
+from kept import add_write_option, kept
 from multirater import fuse
 
 SHAPE = (400, 512, 512)
@@ -38,7 +39,14 @@ def main() -> None:
     """Fuse the volume and print what it took."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("method", choices=("staple", "spatial-staple"))
-    method = parser.parse_args().method
+    add_write_option(parser)
+    arguments = parser.parse_args()
+    with kept(f"volumes-{arguments.method}", arguments.write):
+        measure(arguments.method)
+
+
+def measure(method: str) -> None:
+    """Fuse by a method and print what it took."""
     warnings.simplefilter("ignore")
     run = fuse.staple if method == "staple" else lambda a: fuse.spatial_staple(a, max_iter=2)
     labels = balls()

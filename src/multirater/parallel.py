@@ -94,10 +94,10 @@ def _start_worker(ignores_warnings: bool) -> None:
     """Have a new process warn as the one that started it does, and end with it."""
     if ignores_warnings:
         warnings.simplefilter("ignore")
-    _end_with_parent()
+    end_with_parent()
 
 
-def _end_with_parent() -> None:
+def end_with_parent() -> None:
     """Let this process end when the one that started it does, even if that was killed."""
     parent = multiprocessing.parent_process()
     if parent is None:

@@ -3,12 +3,14 @@
 import shutil
 
 import numpy as np
+import pandas as pd
 import pytest
 from damage import TRIES, damaged, tried
 
 from multirater.dataset_info import info
 from multirater.errors import InputError
 from multirater.fusion.answer_file import read_answer_file
+from multirater.fusion.large_table import fuse_large_table
 from multirater.io import read_dataset
 
 
@@ -35,6 +37,25 @@ def test_damaged_answers(tmp_path):
     for _ in range(4 * TRIES):
         file.write_bytes(damaged(content, random))
         tried("answers", lambda: read_answer_file(file), lambda found: found.equals(whole))
+
+
+@pytest.mark.parametrize("checked", [True, False])
+def test_damaged_answers_in_parquet(tmp_path, checked):
+    pytest.importorskip("pyarrow")
+    file = tmp_path / "answers.parquet"
+    answers = {"task": ["01", "1", "2", "2"] * 3, "worker": list("abcdefghijkl"), "label": "no"}
+    pd.DataFrame(answers).to_parquet(file, write_page_checksum=checked)
+    content, whole = file.read_bytes(), read_answer_file(file)
+    random = np.random.default_rng(7)
+    subject = f"answers.parquet{' with checksums' if checked else ''}"
+    for _ in range(2 * TRIES):
+        file.write_bytes(damaged(content, random))
+        tried(subject, lambda: read_answer_file(file), lambda found: found.equals(whole))
+        tried(subject, lambda: fuse_large_table(file, tmp_path / "out", overwrite=True), _is_fused)
+
+
+def _is_fused(done):
+    return len(pd.read_parquet(done.folder / "cases.parquet")) == 3
 
 
 @pytest.mark.parametrize("name", ["fusion.json", "manifest.csv", "raters.csv", "origin.json"])

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 import torch
@@ -14,6 +15,7 @@ from multirater.cli.app import app
 from multirater.errors import InputError
 from multirater.training import Predictor, TrainConfig, predict, resume, train
 from multirater.training.checkpoints import code_in, read_checkpoint
+from multirater.training.run_folder import read_run
 
 QUICK = {"epochs": 1, "n_features": 4, "batch_size": 8, "accelerator": "cpu"}
 
@@ -118,7 +120,7 @@ def test_weights_from_elsewhere_are_not_looked_for(run_folders, tmp_path):
     options = {"pretrained": str(tmp_path / "absent.pt")}
     settings = {**json.loads(file.read_text()), "backbone": "resnet10"}
     file.write_text(json.dumps({**settings, "backbone_options": options}))
-    with pytest.raises(InputError, match="cannot be read as run") as refused:
+    with pytest.raises(InputError, match="another network") as refused:
         Predictor(tmp_path / "run")
     assert "absent.pt" not in str(refused.value)  # only that the weights are another's
 
@@ -134,3 +136,33 @@ def test_a_damaged_checkpoint_is_named(tmp_path):
     torch.save([1, 2], file)
     with pytest.raises(InputError, match="holds a list"):
         read_checkpoint(file)
+
+
+def _with_settings(run, target, **settings):
+    shutil.copytree(run, target)
+    config = json.loads((target / "config.json").read_text())
+    (target / "config.json").write_text(json.dumps({**config, **settings}))
+    return target
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"n_features": 10**12}, {"channels": [10**9, 10**9]}, {"kernels": [[9999, 9999]] * 2}],
+)
+def test_settings_of_another_network_take_no_memory(run_folders, tmp_path, settings):
+    run = _with_settings(run_folders["masks"], tmp_path / "run", **settings)
+    with pytest.raises(InputError, match=r"describe another network|overflow"):
+        read_run(run)
+
+
+def test_a_packed_checkpoint_is_not_unpacked(tmp_path):
+    torch.save({"state_dict": {"weight": torch.zeros(10**6)}}, tmp_path / "plain.ckpt")
+    with (
+        ZipFile(tmp_path / "plain.ckpt") as plain,
+        ZipFile(tmp_path / "best.ckpt", "w", ZIP_DEFLATED) as packed,
+    ):
+        for name in plain.namelist():
+            packed.writestr(name, plain.read(name))
+    assert read_checkpoint(tmp_path / "plain.ckpt")["state_dict"]
+    with pytest.raises(InputError, match="claims to unpack to 4 MB"):
+        read_checkpoint(tmp_path / "best.ckpt")

@@ -4,6 +4,7 @@ import pytest
 
 from multirater.errors import InputError
 from multirater.training import TrainConfig
+from multirater.training.config import Normalisation
 from multirater.training.setting_check import require_devices
 
 
@@ -22,6 +23,10 @@ from multirater.training.setting_check import require_devices
         {"accelerator": "gpus"},
         {"num_nodes": 0},
         {"workers": -1},
+        {"view": "../../etc"},
+        {"normalisation": Normalisation("os.system")},
+        {"normalisation": Normalisation("study", (math.nan,), (1.0,))},
+        {"normalisation": Normalisation("study", (0.0,), (-1.0,))},
     ],
 )
 def test_what_no_run_can_have_is_refused_by_name(setting):

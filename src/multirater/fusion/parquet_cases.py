@@ -34,7 +34,8 @@ def write_cases(folder: Path, parts: Sequence[Path], classes: Sequence[str], n_r
     fields += [(f"probability[{name}]", pa.float64()) for name in classes]
     schema = pa.schema(fields)
     names = pa.array([*classes, None], pa.large_string())
-    with parquet.ParquetWriter(folder / CASES_PARQUET, schema) as to:
+    path = folder / CASES_PARQUET
+    with parquet.ParquetWriter(path, schema, write_page_checksum=True) as to:
         for end in range(_ROWS_AT_ONCE, n_rows + _ROWS_AT_ONCE, _ROWS_AT_ONCE):
             slices = [each.up_to(end) for each in opened]
             order = np.argsort(np.concatenate([first for first, *_ in slices]))

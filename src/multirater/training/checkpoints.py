@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile, ZipFile, is_zipfile
 
 import torch
 from lightning.fabric.plugins.io.torch_io import TorchCheckpointIO
@@ -25,6 +26,7 @@ def read_checkpoint(path: str | Path) -> dict[str, Any]:
     Raises:
         InputError: it is damaged, or holds more than data.
     """
+    _require_plain_storage(Path(path))
     try:
         content = torch.load(path, map_location="cpu", weights_only=True)
     except (OSError, MemoryError):
@@ -41,6 +43,28 @@ def read_checkpoint(path: str | Path) -> dict[str, Any]:
             )
         )
     return content
+
+
+def _require_plain_storage(path: Path) -> None:
+    """Refuse what unpacks to more than the file holds: checkpoints are kept as they are."""
+    if not is_zipfile(path):
+        return  # of an old kind, which cannot be packed; or none at all, which is said on reading
+    try:
+        with ZipFile(path) as parts:
+            claimed = sum(each.file_size for each in parts.infolist())
+    except BadZipFile as error:
+        raise _refused(path, error) from None
+    stored = path.stat().st_size
+    if claimed > stored:
+        raise InputError(
+            Fault(
+                f"claims to unpack to {claimed / 2**20:.0f} MB, in a file of "
+                f"{stored / 2**20:.1f} MB",
+                expected="a checkpoint of this program, which is not packed",
+                fix="copy the run again",
+                file=str(path),
+            )
+        )
 
 
 def code_in(path: str | Path) -> list[str]:

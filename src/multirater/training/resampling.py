@@ -7,12 +7,16 @@ back arrives at the grid one came from.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch.nn import functional
+
+from multirater.errors import Fault, InputError
+from multirater.free_memory import free_memory
 
 _LINEAR = {1: "linear", 2: "bilinear", 3: "trilinear"}
 
@@ -36,6 +40,7 @@ def resize_maps(maps: NDArray[Any], size: Sequence[int]) -> NDArray[np.float32]:
     """Bring images or probabilities (channels, *space) to another size, by interpolation."""
     if tuple(maps.shape[1:]) == tuple(size):
         return maps.astype(np.float32, copy=False)
+    _require_room(maps.shape, size)
     values = torch.from_numpy(np.ascontiguousarray(maps, dtype=np.float32))[None]
     pairs = zip(size, maps.shape[1:], strict=True)
     shrinks = len(size) == 2 and any(new < old for new, old in pairs)
@@ -43,6 +48,20 @@ def resize_maps(maps: NDArray[Any], size: Sequence[int]) -> NDArray[np.float32]:
         values, size=tuple(size), mode=_LINEAR[len(size)], align_corners=False, antialias=shrinks
     )
     return np.asarray(found[0].numpy())
+
+
+def _require_room(shape: Sequence[int], size: Sequence[int]) -> None:
+    """Refuse a grid so fine that its image would not fit into memory."""
+    n_bytes = 4 * prod((shape[0], *size))
+    if n_bytes > max(2**26, 0.8 * free_memory()):
+        found, expected = (" x ".join(map(str, each)) for each in (size, shape[1:]))
+        raise InputError(
+            Fault(
+                f"an image of {expected} would become one of {found}: {n_bytes / 1e9:.1f} GB",
+                expected="a grid whose images fit into memory",
+                fix="look at the spacing of the image, and at that of the run (config.json)",
+            )
+        )
 
 
 def resize_labels(labels: NDArray[np.int16], size: Sequence[int]) -> NDArray[np.int16]:

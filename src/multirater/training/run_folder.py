@@ -18,9 +18,13 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+import torch
+from torch import Tensor
+
 from multirater import __version__
 from multirater.errors import Fault, InputError
 from multirater.io.folders import is_folder_layout
+from multirater.io.formats.grid import size_text
 from multirater.io.formats.guard import reading
 from multirater.io.results.contents import read_json, write_json
 from multirater.io.results.layout import CHECKPOINTS, CONFIG, DATA, fold_folder
@@ -187,11 +191,44 @@ def _read_run(target: Path) -> tuple[TrainConfig, RunData, RaterNetwork]:
     checkpoint = target / CHECKPOINTS / "best.ckpt"
     if not checkpoint.exists():
         raise InputError(Fault("has no trained network yet", file=str(target)))
-    state = read_checkpoint(checkpoint)["state_dict"]
-    network = build_network(_without_downloads(config), data)
-    prefix = "network."
-    network.load_state_dict({key.removeprefix(prefix): value for key, value in state.items()})
+    stored = read_checkpoint(checkpoint)["state_dict"]
+    state = {key.removeprefix("network."): value for key, value in stored.items()}
+    settings = _without_downloads(config)
+    _require_described(settings, data, state)
+    network = build_network(settings, data)
+    network.load_state_dict(state)
     return config, data, network.eval()
+
+
+_OWN_BACKBONES = ("unet", "auto", "cnn", "cnn-128", "mlp")
+
+
+def _require_described(config: TrainConfig, data: RunData, state: dict[str, Tensor]) -> None:
+    """Refuse settings of another network than the one that was kept, before memory is taken.
+
+    The network is drawn up without its numbers: a line of settings may ask for more than there is.
+    """
+    if not isinstance(config.backbone, str) or ":" in config.backbone:
+        return  # code that the user trusts
+    try:
+        with torch.device("meta"):
+            drawn_up = build_network(config, data).state_dict()
+    except Exception:
+        if config.backbone in _OWN_BACKBONES:
+            raise
+        return  # some of MONAI's look at their numbers while they are built
+    shapes = {key: tuple(value.shape) for key, value in drawn_up.items()}
+    kept = {key: tuple(value.shape) for key, value in state.items()}
+    differs = next((key for key in shapes if shapes[key] != kept.get(key)), None)
+    if differs is not None:
+        raise InputError(
+            Fault(
+                f"settings describe another network than was kept: {differs} of size "
+                f"{size_text(shapes[differs])}",
+                expected=size_text(kept[differs]) if differs in kept else "no such part",
+                fix="copy the run again",
+            )
+        )
 
 
 def _without_downloads(config: TrainConfig) -> TrainConfig:

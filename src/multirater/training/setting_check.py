@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from multirater.errors import Fault, InputError
 
 if TYPE_CHECKING:
-    from multirater.training.config import TrainConfig
+    from multirater.training.config import Normalisation, TrainConfig
 
 PRECISIONS = ("32-true", "16-mixed", "bf16-mixed", "16-true", "bf16-true", "64-true")
 ACCELERATORS = ("auto", "cpu", "gpu", "cuda", "mps", "tpu")
@@ -25,7 +25,11 @@ _NOT_NEGATIVE = (
 _SIZES = ("patch", "channels", "spacing", "space")
 """Settings that are a size per axis or stage."""
 
-_WORDS = {"precision": PRECISIONS, "accelerator": ACCELERATORS}
+_WORDS = {
+    "precision": PRECISIONS,
+    "accelerator": ACCELERATORS,
+    "view": ("auto", "2d", "slices", "3d"),
+}
 
 
 def require_settings(settings: Mapping[str, Any]) -> None:
@@ -38,6 +42,7 @@ def require_settings(settings: Mapping[str, Any]) -> None:
         InputError: with everything that is wrong.
     """
     faults = [*_wrong_numbers(settings), *_wrong_sizes(settings), *_wrong_words(settings)]
+    faults += _wrong_intensities(settings["normalisation"])
     if faults:
         raise InputError(faults)
 
@@ -74,6 +79,19 @@ def _wrong_words(settings: Mapping[str, Any]) -> Iterator[Fault]:
                 f"{name} = {value}{did_you_mean(str(value), known)}",
                 expected=f"one of {', '.join(known)}",
             )
+
+
+def _wrong_intensities(how: Normalisation) -> Iterator[Fault]:
+    """Find ways to normalise that leave nothing of an image, which a damaged run may ask for."""
+    if how.kind not in ("case", "study"):
+        yield Fault(f"normalisation of kind {how.kind}", expected="case or study")
+    for name in ("mean", "deviation", "low", "high"):
+        values = getattr(how, name)
+        least = 0.0 if name == "deviation" else -math.inf
+        if not all(math.isfinite(each) and each >= least for each in values):
+            shown = ", ".join(map(str, values))
+            expected = "finite numbers" + (", 0 or more" if name == "deviation" else "")
+            yield Fault(f"normalisation by {name} {shown}", expected=expected)
 
 
 def require_devices(config: TrainConfig) -> None:

@@ -29,7 +29,7 @@ def opened_parquet(path: Path) -> Iterator[Any]:
     if not path.is_file():
         raise InputError(Fault("no such table", fix="check the path", file=str(path)))
     try:
-        with parquet.ParquetFile(path) as file:
+        with parquet.ParquetFile(path, page_checksum_verification=True) as file:
             _require_room(file.metadata)
             yield file
     except InputError as error:
