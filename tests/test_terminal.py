@@ -1,8 +1,10 @@
+import json
+
 import pandas as pd
 import pytest
 
 from multirater import progress
-from multirater.cli.tables import print_facts, print_table
+from multirater.cli.tables import print_facts, print_json, print_table
 from multirater.terminal import harmless
 
 
@@ -25,3 +27,11 @@ def test_what_would_steer_a_terminal_is_spelt_out(text, capsys):
 def test_letters_of_all_languages_and_lines_stay():
     text = "Jürgen\n\t李明\u0301 \N{GRINNING FACE}"
     assert harmless(text) == text
+
+
+@pytest.mark.parametrize("text", ["\x1b[2J", "\x9b31m", "\u202egnp.exe", "\x7f", "ü"])
+def test_json_says_the_same_without_steering(text, capsys):
+    print_json({"case": text})
+    shown = capsys.readouterr().out
+    assert shown.replace("\n", "").isprintable()
+    assert json.loads(shown) == {"case": text}

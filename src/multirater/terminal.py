@@ -16,3 +16,13 @@ def harmless(text: str) -> str:
         'case \\x1b[2Jp07'
     """
     return _STEERING.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def harmless_json(text: str) -> str:
+    r"""Return JSON that says the same and that a terminal only shows.
+
+    Example:
+        >>> harmless_json('{"case": "\x9b2J"}')
+        '{"case": "\\u009b2J"}'
+    """
+    return _STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from multirater.terminal import harmless
+from multirater.terminal import harmless, harmless_json
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,7 +65,8 @@ def print_json(content: Any) -> None:
     """Print JSON; NaN, which JSON lacks, becomes null, and letters stay as they are."""
     # A terminal of another encoding could not show them.
     is_utf = (sys.stdout.encoding or "").lower().startswith("utf")
-    print(json.dumps(plain(content), indent=2, allow_nan=False, ensure_ascii=not is_utf))
+    text = json.dumps(plain(content), indent=2, allow_nan=False, ensure_ascii=not is_utf)
+    print(harmless_json(text))
 
 
 def plain(content: Any) -> Any:
