@@ -80,6 +80,26 @@ def on_page_markdown(markdown: str, *, page: Any, config: Any, files: Files) -> 
     return inline(_outside_code(markdown, lambda part: _LINK.sub(linked, part)))
 
 
+def on_page_content(html: str, **_: Any) -> str:
+    """Take empty cells at the head of a table for what they are: no headers."""
+    return re.sub(r"<th( [^>]*)?></th>", "<td></td>", html)
+
+
+def on_post_page(output: str, **_: Any) -> str:
+    """Name the search for who hears the page instead of seeing it; the theme does not."""
+    return _with_named_search(output)
+
+
+def on_post_template(output_content: str, **_: Any) -> str:
+    """Do the same on the page for addresses that lead nowhere."""
+    return _with_named_search(output_content)
+
+
+def _with_named_search(output: str) -> str:
+    dialog = 'data-md-component="search" role="dialog"'
+    return output.replace(dialog, f'{dialog} aria-label="Search"')
+
+
 def _folder_of(address: str) -> str:
     """Return the folder in the repository of the file that a page is made of."""
     if address in _PROJECT.values() and address != "index.md":
