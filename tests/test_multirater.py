@@ -7,9 +7,9 @@ import multirater
 from multirater.cli.app import app
 
 FOLDERS = {"fuse", "io", "metrics", "nn", "report", "samples", "simulate"}
-ELSEWHERE = {"fuse": "fuse_dataset", "report": "write_report", "simulate": "simulate"}
-"""Verbs whose functions are called otherwise, since a folder has the name."""
-NOT_IN_PYTHON = {"view", "demo", "import", "export"}
+ELSEWHERE = {"fuse": "fuse_dataset", "next": "next_labels", "report": "write_report"}
+"""Verbs whose functions are called otherwise, since a folder, or Python, has the name."""
+NOT_IN_PYTHON = {"view", "demo", "doctor", "import", "export"}
 
 
 def test_every_verb_is_a_function():
