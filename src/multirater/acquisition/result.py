@@ -43,12 +43,21 @@ class NextLabels:
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """A study as it is known: beliefs, and the names for what they are about."""
+    """A study as it is known.
+
+    Attributes:
+        belief: about cases and raters.
+        cases: names.
+        raters: names.
+        words: further names, for sentences.
+        decided: (n_cases,), cases that an expert decided, of which nobody is asked; None for none.
+    """
 
     belief: Belief
     cases: Sequence[str]
     raters: Sequence[str]
     words: Words
+    decided: NDArray[np.bool_] | None = None
 
 
 def ranked_labels(
@@ -72,7 +81,10 @@ def ranked_labels(
     prices = np.ones(len(known.raters)) if cost is None else cost
     # The curve reaches further than the list: when to stop shows there.
     further = max(budget, STEPS[-1] * float(prices.max()))
-    picks = choose_labels(belief, further, cost=prices, may_ask=may_ask)
+    may = ~belief.given if may_ask is None else may_ask
+    if known.decided is not None:
+        may = may & ~known.decided[:, None]
+    picks = choose_labels(belief, further, cost=prices, may_ask=may)
     spent = np.cumsum([prices[pick.rater] for pick in picks])
     chosen = [pick for pick, total in zip(picks, spent, strict=True) if total <= budget + 1e-9]
     ahead = outlook(belief, seed=seed)

@@ -63,7 +63,8 @@ def known_of_study(
         answers = answers_from_rows(
             rows, np.ones(len(rows)), len(found.classes), gold=_gold(found), row_prior=seen
         )
-        return _of_classes(answers, cases, raters, found.classes.names)
+        known = _of_classes(answers, cases, raters, found.classes.names)
+        return replace(known, decided=_decided(found.dataset))
     assert seen is None or callable(seen)
     drawn = [
         _drawn(case, source, len(raters), seen)
@@ -73,7 +74,8 @@ def known_of_study(
         belief_of_drawings(drawn, len(raters), len(found.classes)), found.dataset
     )
     differ = [_differ(case.rows) for case in drawn]
-    return Known(belief, cases, raters, Words(found.classes.names, True, differ))
+    words = Words(found.classes.names, True, differ)
+    return Known(belief, cases, raters, words, _decided(found.dataset))
 
 
 def _gold(found: Survey) -> NDArray[np.int64] | None:
@@ -84,11 +86,15 @@ def _gold(found: Survey) -> NDArray[np.int64] | None:
     return np.array([MISSING if each is None else int(each.array) for each in decided])
 
 
+def _decided(dataset: Dataset) -> NDArray[np.bool_]:
+    return np.array([case.gold is not None for case in dataset])
+
+
 def _without_decided(belief: Belief, dataset: Dataset) -> Belief:
-    """Let cases that an expert decided weigh nothing: they need no label."""
-    decided = np.array([case.gold is not None for case in dataset])
+    """Let cases that an expert decided weigh nothing: nothing of them is uncertain."""
+    decided = _decided(dataset)
     weight = np.where(np.repeat(decided, np.diff(belief.start)), 0.0, belief.weight)
-    return replace(belief, weight=weight, given=belief.given | decided[:, None])
+    return replace(belief, weight=weight)
 
 
 def _of_classes(

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from multirater.types import Dataset
 
 _MOST_ROWS = 40
-"""Labels that are shown on a screen."""
+"""Labels, and raters, that are shown on a screen."""
 
 
 def next(
@@ -121,9 +121,10 @@ def _show(found: NextLabels, output: Path | None) -> None:
     shown = found.labels.head(_MOST_ROWS).drop(columns=["share", "cost", "reason"])
     if len(shown):
         print_table(shown, "Labels to ask for; gain: expected fall of uncertainty, in cases")
-    print_table(found.raters, "Raters: skill as far as it is known, and labels to ask for")
-    if len(found.labels) > _MOST_ROWS:
-        print(f"The first {_MOST_ROWS} of {len(found.labels)} labels are shown; --json has all.")
+    raters = found.raters.sort_values(["asked", "skill"], ascending=False).head(_MOST_ROWS)
+    print_table(raters, "Raters: skill as far as it is known, and labels to ask for")
+    if max(len(found.labels), len(found.raters)) > _MOST_ROWS:
+        print(f"The first {_MOST_ROWS} are shown; --json has all.")
     for sentence in found.advice:
         print(sentence)
     if output is not None:
