@@ -28,7 +28,7 @@ _MOST_FACTORS = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Belief:
+class LocalPrior:
     """What holds before a window is looked at.
 
     Attributes:
@@ -45,7 +45,7 @@ class Belief:
 
 
 def step_in_blocks(
-    labels: NDArray[Any], probability: Map, belief: Belief, size: tuple[int, ...]
+    labels: NDArray[Any], probability: Map, belief: LocalPrior, size: tuple[int, ...]
 ) -> tuple[Map, float]:
     """Estimate local matrices from the probabilities, and new probabilities from them.
 
@@ -76,7 +76,7 @@ def _step_of_block(
     labels: NDArray[Any],
     probability: Map,
     updated: Map,
-    belief: Belief,
+    belief: LocalPrior,
     half: NDArray[np.int64],
     planes: slice,
 ) -> float:
@@ -104,7 +104,7 @@ def _step_of_block(
     return normalise(joint) + normaliser
 
 
-def _write_prior(joint: Map, shares: NDArray[np.float64], belief: Belief) -> float:
+def _write_prior(joint: Map, shares: NDArray[np.float64], belief: LocalPrior) -> float:
     """Write log class probabilities before any label; return what normalises them, summed."""
     for target, share, before in zip(joint, shares, belief.prior, strict=True):
         target[...] = (

@@ -24,7 +24,7 @@ from multirater.errors import Fault, InputError
 from multirater.fuse.em import confusion_of
 from multirater.fuse.fitting import Prior, is_map
 from multirater.fuse.result import FusionResult
-from multirater.fuse.spatial_blocks import TINY, Belief, Map, normalise, step_in_blocks
+from multirater.fuse.spatial_blocks import TINY, LocalPrior, Map, normalise, step_in_blocks
 from multirater.fuse.staple import staple
 from multirater.metrics.class_indices import class_indices
 from multirater.types import MISSING, Labels
@@ -84,7 +84,7 @@ def spatial_staple(
     _require_weight(prior_weight)
     local = isinstance(prior, str) and prior == "local"
     whole = _global_staple(array, n_classes, "frequency" if local else prior, raters, classes)
-    belief = Belief(whole.cm, whole.prior, local, prior_weight)
+    belief = LocalPrior(whole.cm, whole.prior, local, prior_weight)
     box = _disputed_box(array, size)
     inside = array[(slice(None), *box)]
     probability = np.stack([each[box] for each in whole.probability])
@@ -178,7 +178,7 @@ def _global_staple(
 def _iterate(
     labels: NDArray[Any],
     probability: Map,
-    belief: Belief,
+    belief: LocalPrior,
     size: tuple[int, ...],
     max_iter: int,
     tol: float,
@@ -204,7 +204,7 @@ def _distance(first: Map, second: Map) -> float:
 
 
 def _step(
-    labels: NDArray[Any], probability: Map, belief: Belief, size: tuple[int, ...]
+    labels: NDArray[Any], probability: Map, belief: LocalPrior, size: tuple[int, ...]
 ) -> tuple[Map, float]:
     """Estimate local matrices from the probabilities, and new probabilities from them."""
     work = labels.size * len(probability)
@@ -220,7 +220,9 @@ def _step(
     return joint, log_likelihood + normalise(joint)
 
 
-def _add_local_prior(joint: Map, probability: Map, belief: Belief, size: tuple[int, ...]) -> float:
+def _add_local_prior(
+    joint: Map, probability: Map, belief: LocalPrior, size: tuple[int, ...]
+) -> float:
     """Write log class shares of the window into `joint`; return what normalises them, summed."""
     whole = np.full(joint.shape[1:], belief.weight, dtype=np.float32)
     for target, values, before in zip(joint, probability, belief.prior, strict=True):
