@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: setup demo check test lint fuzz dist docs tutorials clean
+.PHONY: setup demo check test lint fuzz dist docs tutorials lowest clean
 
 setup: $(STAMP)
 
@@ -52,5 +52,19 @@ docs: setup
 tutorials: setup
 	MULTIRATER_WRITE_TUTORIALS=1 $(BIN)/python -m pytest --quiet tests/documents/test_tutorials.py
 
+# The oldest versions that pyproject.toml allows, without networks (needs uv): .venv-lowest.
+LIGHT := shapes itk dicom figures coco parquet dask grabcut fast
+BOUND := $(addprefix tests/,fuse/test_contract_fusers.py fuse/test_dawid_skene.py fusion \
+  metrics/test_contract_metrics.py io/tables/test_manifest.py io/formats/test_nifti.py \
+  io/formats/test_raster.py io/formats/test_tiff.py io/formats/test_dicom_seg.py \
+  io/importers/test_coco.py simulate/test_contract_simulate.py report/figures)
+
+lowest:
+	uv venv --clear --python $(PYTHON) .venv-lowest
+	uv pip install --quiet --python .venv-lowest --resolution lowest-direct --requirement pyproject.toml \
+	  $(addprefix --extra ,$(LIGHT))
+	uv pip install --quiet --python .venv-lowest pytest hypothesis
+	PYTHONPATH=src .venv-lowest/bin/python -m pytest --quiet $(BOUND)
+
 clean:
-	rm -rf $(VENV) demo out dist site
+	rm -rf $(VENV) .venv-lowest demo out dist site

@@ -184,7 +184,8 @@ def _pixels(file: tifffile.TiffFile, series: Any, path: Path) -> NDArray[Any]:
     try:
         pixels: NDArray[Any] = series.asarray()
     except ValueError as error:
-        if "imagecodecs" not in str(error):
+        # What tifffile says of a compression that it cannot decode by itself, by its version.
+        if not any(words in str(error) for words in ("imagecodecs", "not supported")):
             raise
         return _decoded_by_pillow(series, path)
     if series.keyframe.photometric == tifffile.PHOTOMETRIC.MINISWHITE:
