@@ -33,7 +33,6 @@ HERE = Path(__file__).resolve().parent.parent / "src"
 CHILD = """
 import collections, importlib, json, pathlib, resource, sys
 import multirater
-from children import end_with_parent
 labels = importlib.import_module("multirater.io.formats.labels")
 reads, read = collections.Counter(), labels._read_array
 def counted(path, *rest, **options):
