@@ -57,7 +57,7 @@ def next_labels(
         ...                       "label": ["cat", "dog", "cat", "cat", "dog"]})
         >>> found = next_labels(read_dataset(table), budget=1)
         >>> found.labels[["case", "rater", "reason"]].iloc[0].tolist()
-        ['c', 'bert', 'unsure']
+        ['c', 'bert', 'try-out']
     """
     if budget <= 0:
         raise InputError(Fault(f"a budget of {budget:g}", expected="a number above 0"))
