@@ -43,10 +43,12 @@ def parse(command, name, words):
 
 @pytest.mark.parametrize("words", list(commands()))
 def test_every_command_of_the_documents_can_be_given(words):
-    try:
+    if words[0].startswith("--"):  # they act as soon as they are read, one on the user's shell
+        context = click.Context(COMMAND)
+        known = {name for option in COMMAND.get_params(context) for name in option.opts}
+        assert words[0] in known
+    else:
         parse(COMMAND, "multirater", words)
-    except (click.exceptions.Exit, typer.Exit):  # --version and --help end at once
-        assert words[0].startswith("--")
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if fences(p, "python")], ids=lambda p: p.stem)
