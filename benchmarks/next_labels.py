@@ -16,8 +16,10 @@ fused by the weighted vote; Dice of a case nobody labelled is 0.
                 out of sample; for crowds, which have no images, the belief of the labels themselves
     multirater  `multirater.next_labels`
 
-Raters come in random order. Constants were chosen on seeds 0 and 1 of three of the regimes; seeds
-10 to 14 are reported. Results go to benchmarks/results/next_labels.jsonl, tables to next_labels.md.
+Raters come in random order. Constants were chosen on seeds 0 to 2 of the same regimes (and the
+budget of crowds on seed 0 of bluebird); seeds 10 to 14 are reported. All seeds of a crowd are the
+same answers, asked for in another order. Results go to benchmarks/results/next_labels.jsonl, tables
+to next_labels.md.
 """
 
 from __future__ import annotations
