@@ -21,8 +21,9 @@ def test_the_truth_has_a_schedule_as_long_as_the_raters(data):
     assert schedule(TrainConfig(epochs=20), data) == (13, 13)
 
 
-def test_where_labels_settle_cases_the_truth_has_all_of_the_schedule(dense):
-    assert schedule(TrainConfig(epochs=20), dense) == (26,)
+def test_where_labels_settle_cases_and_dice_is_learned_the_truth_has_all_of_the_schedule(dense):
+    assert schedule(TrainConfig(epochs=20, overlap_weight=1.0), dense) == (26,)
+    assert schedule(TrainConfig(epochs=20), dense) == (13, 13)
 
 
 SMALL = {"channels": (4, 8), "n_features": 4, "epochs": 3, "batch_size": 4, "accelerator": "cpu"}

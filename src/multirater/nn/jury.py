@@ -27,13 +27,13 @@ FEWEST_LABELS = 2
 """Labels of a case from which on they alone can settle it."""
 
 _HEADS_AT_A_TIME = 3
-"""Raters who are learned by a step where labels settle cases: many would take most of the time."""
+"""Raters who are learned by a step where the truth leads: many would take most of the time."""
 
 _LEAST_WEIGHT = 1e-3
 
-_TRUTH_COUNTS, _SETTLED_COUNTS = 2.0, 8.0
+_TRUTH_COUNTS, _LEADING_COUNTS = 2.0, 8.0
 """How much the truth's loss counts beside that of the raters: by a verdict that rests on their
-heads, and by labels that settle a case alone."""
+heads, or while features are learned from all raters, and where the truth leads."""
 
 
 class JuryNetwork(TruthNetwork):
@@ -117,7 +117,8 @@ class JuryNetwork(TruthNetwork):
         """
         assert not isinstance(labelled.raters, Tensor)
         labels, class_weight = labelled.labels, labelled.class_weight
-        heads = self._heads(labelled.raters)
+        leads = self._truth_leads(labelled.raters, labelled.with_overlap)
+        heads = self._heads(labelled.raters, leads)
         log_drawn = self.log_drawn(features, [labelled.raters[place] for place in heads])
         nll = drawn_nll(log_drawn, labels[:, heads], class_weight)
         overlap = nll.new_zeros(())
@@ -128,12 +129,20 @@ class JuryNetwork(TruthNetwork):
             overlap = overlap_loss(log_truth, verdict) if labelled.with_overlap else overlap
         else:
             truth = plain_nll(self.log_truth(features.detach()), labels, class_weight)
-        counts = _SETTLED_COUNTS if self._is_settled(labelled.raters) else _TRUTH_COUNTS
+        counts = _LEADING_COUNTS if leads else _TRUTH_COUNTS
         return RaterLoss(nll, nll.new_zeros(()), counts * truth, counts * overlap)
 
-    def _heads(self, raters: Sequence[int]) -> list[int]:
-        """Return which of the raters present learn by a step: some, where labels settle cases."""
-        if not self.training or not self._is_settled(raters):
+    def _truth_leads(self, raters: Sequence[int], with_overlap: bool) -> bool:
+        """Whether heads matter little: labels settle the case, and enough is learned from raters.
+
+        That is the case from the second weighing on, and at once where the truth learns by overlap:
+        heads learn by likelihood alone, to which a thin object hardly matters.
+        """
+        return self._is_settled(raters) and (with_overlap or int(self.n_weighed) > 1)
+
+    def _heads(self, raters: Sequence[int], truth_leads: bool) -> list[int]:
+        """Return which of the raters present learn by a step: some, where the truth leads."""
+        if not self.training or not truth_leads:
             return list(range(len(raters)))
         return torch.randperm(len(raters))[:_HEADS_AT_A_TIME].tolist()
 
@@ -151,7 +160,7 @@ class JuryNetwork(TruthNetwork):
         return self._by_jury(features, labels, raters)
 
     def _is_settled(self, raters: Sequence[int]) -> bool:
-        """Whether labels alone settle the case: the truth leads then, and heads come along."""
+        """Whether labels alone settle the case."""
         return bool(self.has_ballots) and len(raters) >= FEWEST_LABELS
 
     def _by_ballots(self, labels: Tensor, raters: Sequence[int]) -> Tensor:

@@ -3,9 +3,11 @@
 The recipe, all of it:
 
 Where nearly all cases have two labels or more, labels settle the cases, fixed filters can say how
-before anything is learned, and step 1 falls away: the truth is learned as a network on fused labels
-learns it, from the first step, in one rise and fall of the learning rate (4/3 of the epochs asked
-for), and heads come along, with an eighth of the say, three raters at a time.
+before anything is learned, and steps 2 and 3 begin at once: the truth is learned from the first
+step. In a planned run, which learns by Dice, too, it leads from there on, as in a network on fused
+labels: one rise and fall of the learning rate over 4/3 of the epochs asked for, heads with an
+eighth of the say, three raters at a time. By likelihood alone heads have half the say for the first
+two thirds: there what raters have in common teaches features more than it costs.
 
 1. One network learns to predict *every rater*, each by a head of their own on shared features
    (`multirater.nn.jury`), for two thirds of the epochs asked for. From then on every image has the
@@ -87,9 +89,9 @@ def warmup_epochs(config: TrainConfig, dataset: Dataset) -> int:
 
 
 def schedule(config: TrainConfig, dataset: Dataset) -> tuple[int, ...]:
-    """Return the epochs of each rise and fall of the learning rate: of steps 1 and 3, or of 3."""
+    """Return the epochs of each rise and fall of the learning rate: one where the truth leads."""
     each = _two_thirds(config)
-    return (2 * each,) if labels_settle(dataset) else (each, each)
+    return (2 * each,) if config.overlap_weight and labels_settle(dataset) else (each, each)
 
 
 def _two_thirds(config: TrainConfig) -> int:
