@@ -9,6 +9,7 @@ process of its own; memory is the peak of the whole process.
 
 from __future__ import annotations
 
+import argparse
 import resource
 import subprocess
 import sys
@@ -65,8 +66,24 @@ def drawings(n_cases: int) -> int:
     return len(choose_labels(belief_of_drawings(cases, N_RATERS, 2), 200))
 
 
+def measure(kind: str, size: int) -> str:
+    """Rank one study and return its row."""
+    started = time.process_time()
+    n = {"classes": classes, "drawings": drawings}[kind](size)
+    assert n == 200
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return f"| {kind} | {size:,} | {time.process_time() - started:.1f} | {peak:.0f} |"
+
+
 def main() -> None:
     """Run every size in a process of its own and print a table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("kind", nargs="?", choices=("classes", "drawings"), help="one study alone")
+    parser.add_argument("size", nargs="?", type=int, help="its cases")
+    given = parser.parse_args()
+    if given.kind:
+        print(measure(given.kind, given.size or SIZES[0]))
+        return
     print("| labels | cases | CPU s | peak memory, MB |\n| --- | --- | --- | --- |")
     for kind in ("classes", "drawings"):
         for size in SIZES:
@@ -75,12 +92,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 1:
-        main()
-    else:
-        started = time.process_time()
-        n = {"classes": classes, "drawings": drawings}[sys.argv[1]](int(sys.argv[2]))
-        assert n == 200
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        took = time.process_time() - started
-        print(f"| {sys.argv[1]} | {int(sys.argv[2]):,} | {took:.1f} | {peak:.0f} |")
+    main()

@@ -43,6 +43,9 @@ def without(monkeypatch):
             if name.startswith(f"{module}."):
                 monkeypatch.setitem(sys.modules, name, None)
             elif name.startswith(ours):
+                # The package above keeps it as an attribute, which imports take first.
+                parent, _, child = name.rpartition(".")
+                monkeypatch.delattr(sys.modules.get(parent), child, raising=False)
                 monkeypatch.delitem(sys.modules, name)
         monkeypatch.setitem(sys.modules, module, None)
 

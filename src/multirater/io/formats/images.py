@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Sequence
-from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Protocol, cast
@@ -196,7 +195,6 @@ def _family(path: Path) -> _Family:
     return _module(name)
 
 
-@cache
 def _module(name: str) -> _Family:
     with extra():
         return cast(_Family, import_module(f"multirater.io.formats.{name}"))
