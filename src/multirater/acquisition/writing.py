@@ -8,28 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from multirater.acquisition.result import NextLabels
-from multirater.errors import Fault, InputError
 from multirater.io.atomic import replacing
 from multirater.io.tables.result_table import print_result_table
 
-SUFFIXES = (".csv", ".json")
-
-
-def require_writable(path: Path, *, overwrite: bool) -> None:
-    """Refuse before the work rather than after it."""
-    if path.suffix.lower() not in SUFFIXES:
-        raise InputError(
-            Fault(
-                f"labels to ask for cannot be written as {path.suffix or 'a file without suffix'}",
-                expected=".csv (a table) or .json (tasks for Label Studio)",
-                fix="rename the output",
-                file=str(path),
-            )
-        )
-    if path.exists() and not overwrite:
-        raise InputError(
-            Fault("already exists", fix="choose another file, or --overwrite", file=str(path))
-        )
+SUFFIXES = {".csv": "a table", ".json": "tasks for Label Studio"}
+"""What labels to ask for may be written as."""
 
 
 def write_next_labels(

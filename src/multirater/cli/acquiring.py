@@ -73,12 +73,13 @@ def next(
 ) -> None:
     """Rank who should label what next, why, by how much it should help, and when to stop."""
     import multirater
-    from multirater.acquisition.writing import require_writable, write_next_labels
+    from multirater.acquisition.writing import SUFFIXES, write_next_labels
     from multirater.fusion.answer_table import is_answer_table
+    from multirater.io.atomic import require_writable
 
     prices = _prices(cost)
     if output is not None:
-        require_writable(output, overwrite=overwrite)
+        require_writable(output, "labels to ask for", SUFFIXES, overwrite=overwrite)
     data: Dataset | Path = study
     if not is_answer_table(study):
         data = opened(study, raters=raters, exclude=exclude, gold=gold)

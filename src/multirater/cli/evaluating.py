@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     """What machines get by name, and the tables people see with their titles."""
 
 
+_SUFFIXES = {".json": "everything", ".csv": "the scores"}
+
 _FIRST = (
     *("Dice", "IoU", "accuracy", "Dice with majority vote", "accuracy with majority vote"),
     *("Dice with raters", "accuracy with raters"),
@@ -75,7 +77,9 @@ def evaluate(
 ) -> None:
     """Compare predictions with the truth and the raters: Dice, IoU, confusion, consensus."""
     if output is not None:
-        _require_writable(output, overwrite)
+        from multirater.io.atomic import require_writable
+
+        require_writable(output, "results", _SUFFIXES, overwrite=overwrite)
     if reference is None and (raters or exclude):
         raise InputError(
             Fault(
@@ -180,23 +184,6 @@ def _write(content: dict[str, Any], path: Path, overwrite: bool) -> None:
         else:
             text = dumps(plain(content), indent=2, allow_nan=False, ensure_ascii=False)
             temporary.write_text(text + "\n", encoding="utf-8")
-
-
-def _require_writable(path: Path, overwrite: bool) -> None:
-    """Refuse before the work rather than after it."""
-    if path.suffix.lower() not in (".json", ".csv"):
-        raise InputError(
-            Fault(
-                f"results cannot be written as {path.suffix or 'a file without suffix'}",
-                expected=".json (everything) or .csv (the scores)",
-                fix="rename the output",
-                file=str(path),
-            )
-        )
-    if path.exists() and not overwrite:
-        raise InputError(
-            Fault("already exists", fix="choose another file, or --overwrite", file=str(path))
-        )
 
 
 VERBS = (evaluate,)

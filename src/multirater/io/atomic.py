@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -56,6 +56,32 @@ def replacing(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
             _move(temporary, target, overwrite)
         finally:
             temporary.unlink(missing_ok=True)
+
+
+def require_writable(
+    path: Path, what: str, suffixes: Mapping[str, str], *, overwrite: bool
+) -> None:
+    """Refuse a file before the work rather than after it.
+
+    Args:
+        path: to be written.
+        what: is written, in the plural.
+        suffixes: that it may have, and what each stands for.
+        overwrite: whether it may be there already.
+    """
+    if path.suffix.lower() not in suffixes:
+        raise InputError(
+            Fault(
+                f"{what} cannot be written as {path.suffix or 'a file without suffix'}",
+                expected=" or ".join(f"{name} ({means})" for name, means in suffixes.items()),
+                fix="rename the output",
+                file=str(path),
+            )
+        )
+    if path.exists() and not overwrite:
+        raise InputError(
+            Fault("already exists", fix="choose another file, or --overwrite", file=str(path))
+        )
 
 
 def remove_left_overs(folder: Path) -> None:
