@@ -28,7 +28,7 @@ from crowds import read_crowd
 from grid import RESULTS, Job, Record, as_table, markdown, records_of, run_grid, what_was_run
 from multirater import fuse
 from multirater.fuse.answers import answers_from_rows
-from multirater.fuse.em import posterior_of
+from multirater.fuse.expectation import posterior_of
 from multirater.fuse.left_out import left_out_vote
 from multirater.fuse.quality import MANY, case_quality
 from multirater.metrics import confusion_counts, pairwise_scores, skill_score

@@ -12,37 +12,45 @@ One way through: read a data set, fuse its labels, evaluate, report.
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from multirater import fuse, io, metrics, nn, report, samples, simulate
-    from multirater.conversion import convert
-    from multirater.dataset_agreement import agreement
-    from multirater.dataset_info import info
-    from multirater.dataset_next import next_labels
-    from multirater.estimator import RaterClassifier
-    from multirater.evaluation import evaluate
-    from multirater.fusion.fused_dataset import fuse_dataset
-    from multirater.io import dataset_from_arrays, read_dataset, write_dataset
-    from multirater.io.gold import with_gold
-    from multirater.rater_choice import choose_raters
-    from multirater.report import write_report
-    from multirater.training import TrainConfig, predict, train
-    from multirater.training.planning import plan
+    from multirater import fuse as fuse
+    from multirater import io as io
+    from multirater import metrics as metrics
+    from multirater import nn as nn
+    from multirater import report as report
+    from multirater import samples as samples
+    from multirater import simulate as simulate
+    from multirater.estimator import RaterClassifier as RaterClassifier
+    from multirater.evaluation import evaluate as evaluate
+    from multirater.fusion.fused_dataset import fuse_dataset as fuse_dataset
+    from multirater.io import dataset_from_arrays as dataset_from_arrays
+    from multirater.io import read_dataset as read_dataset
+    from multirater.io import write_dataset as write_dataset
+    from multirater.io.gold import with_gold as with_gold
+    from multirater.rater_choice import choose_raters as choose_raters
+    from multirater.report import write_report as write_report
+    from multirater.training import TrainConfig as TrainConfig
+    from multirater.training import predict as predict
+    from multirater.training import train as train
+    from multirater.training.planning import plan as plan
+    from multirater.verbs.agreement import agreement as agreement
+    from multirater.verbs.convert import convert as convert
+    from multirater.verbs.info import info as info
+    from multirater.verbs.next_labels import next_labels as next_labels
 
+_FOLDERS = ("fuse", "io", "metrics", "nn", "report", "samples", "simulate")
 _HOMES = {
     "RaterClassifier": "multirater.estimator",
     "TrainConfig": "multirater.training.config",
-    "agreement": "multirater.dataset_agreement",
     "choose_raters": "multirater.rater_choice",
-    "convert": "multirater.conversion",
     "dataset_from_arrays": "multirater.io",
     "evaluate": "multirater.evaluation",
     "fuse_dataset": "multirater.fusion.fused_dataset",
-    "info": "multirater.dataset_info",
-    "next_labels": "multirater.dataset_next",
     "plan": "multirater.training.planning",
     "predict": "multirater.training",
     "read_dataset": "multirater.io",
@@ -51,34 +59,11 @@ _HOMES = {
     "write_dataset": "multirater.io",
     "write_report": "multirater.report",
 }
-_FOLDERS = ("fuse", "io", "metrics", "nn", "report", "samples", "simulate")
+# A file of verbs/ holds the function of its name: it is shown without being named here.
+_VERBS = [each.stem for each in Path(__path__[0], "verbs").glob("[a-z]*.py")]
+_HOMES |= {each: f"multirater.verbs.{each}" for each in _VERBS}
 
-__all__ = [
-    "RaterClassifier",
-    "TrainConfig",
-    "agreement",
-    "choose_raters",
-    "convert",
-    "dataset_from_arrays",
-    "evaluate",
-    "fuse",
-    "fuse_dataset",
-    "info",
-    "io",
-    "metrics",
-    "next_labels",
-    "nn",
-    "plan",
-    "predict",
-    "read_dataset",
-    "report",
-    "samples",
-    "simulate",
-    "train",
-    "with_gold",
-    "write_dataset",
-    "write_report",
-]
+__all__ = sorted([*_FOLDERS, *_HOMES])
 
 
 def __getattr__(name: str) -> Any:

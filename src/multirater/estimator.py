@@ -17,8 +17,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from multirater.io.arrays import dataset_from_arrays
-from multirater.io.results.contents import read_curves, read_json, read_rater_table
 from multirater.io.results.layout import TRUST
+from multirater.io.results.statements import read_curves, read_json, read_rater_table
 from multirater.types import MISSING, Case, Classes, Dataset, Geometry, Image, LabelClass, Source
 
 if TYPE_CHECKING:

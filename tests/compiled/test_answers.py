@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 pytest.importorskip("numba")
 
 from multirater import compiled
-from multirater.fuse import em
+from multirater.fuse import expectation
 from multirater.fuse.answers import answers_from_rows
 from multirater.fuse.methods import METHODS
 
@@ -23,7 +23,7 @@ def made_up(seed, n_raters, n_classes):
 def both_ways(monkeypatch, function):
     found = []
     for worth in (1 << 62, 0):
-        monkeypatch.setattr(em, "_WORTH_COMPILING", worth)
+        monkeypatch.setattr(expectation, "_WORTH_COMPILING", worth)
         found.append(function())
     return found
 
@@ -34,10 +34,10 @@ def test_compiled_steps_equal_those_in_numpy(seed, n_raters, n_classes):
     answers, cm, prior = made_up(seed, n_raters, n_classes)
     with pytest.MonkeyPatch.context() as patch:
         for step in (
-            lambda: em.expected_counts(answers, cm, prior),
-            lambda: em.vote_counts(answers, prior),
-            lambda: [em.posterior_of(answers, cm, prior)],
-            lambda: em.log_likelihood_of(answers, cm, prior, prior[::-1].copy()),
+            lambda: expectation.expected_counts(answers, cm, prior),
+            lambda: expectation.vote_counts(answers, prior),
+            lambda: [expectation.posterior_of(answers, cm, prior)],
+            lambda: expectation.log_likelihood_of(answers, cm, prior, prior[::-1].copy()),
         ):
             for plain, quick in zip(*both_ways(patch, step), strict=True):
                 assert np.allclose(quick, plain, rtol=1e-11, atol=1e-13)
@@ -62,7 +62,7 @@ def test_answers_that_are_not_plain_are_left_to_numpy(monkeypatch):
     known = answers_from_rows(
         np.zeros((len(answers), 3), dtype=np.int64), answers.weight, 2, gold=gold
     )
-    plain, quick = both_ways(monkeypatch, lambda: em.posterior_of(known, cm, prior))
+    plain, quick = both_ways(monkeypatch, lambda: expectation.posterior_of(known, cm, prior))
     assert np.array_equal(plain, quick)
     assert (quick[:, 0] == 1).all()
 

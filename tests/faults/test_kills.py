@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from killing import digests, killed_at_write, with_small_disk
 
-from multirater.conversion import convert
 from multirater.errors import InputError
 from multirater.fusion.fused_dataset import fuse_dataset
 from multirater.io import dataset_from_arrays, read_dataset, write_dataset
 from multirater.io.own_files import FILE_NAME
 from multirater.report import write_report
 from multirater.simulate import simulate_dataset
+from multirater.verbs.convert import convert
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked"),

@@ -6,8 +6,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from multirater import fuse
-from multirater.fuse.em import (
-    confusion_of,
+from multirater.fuse.em import confusion_of
+from multirater.fuse.expectation import (
     expected_counts,
     log_likelihood_of,
     posterior_counts,

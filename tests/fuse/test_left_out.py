@@ -2,7 +2,7 @@ import numpy as np
 
 from multirater import fuse
 from multirater.fuse.answers import answers_from_rows
-from multirater.fuse.em import posterior_of
+from multirater.fuse.expectation import posterior_of
 from multirater.fuse.left_out import alike_without, left_out_vote
 from multirater.types import MISSING
 

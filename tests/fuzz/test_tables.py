@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 from damage import TRIES, damaged, tried
 
-from multirater.dataset_info import info
 from multirater.errors import InputError
 from multirater.fusion.answer_file import read_answer_file
 from multirater.fusion.large_table import fuse_large_table
 from multirater.io import read_dataset
+from multirater.verbs.info import info
 
 
 @pytest.mark.parametrize("name", ["manifest.csv", "classes.csv", "raters.csv", "features.csv"])

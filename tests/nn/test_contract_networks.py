@@ -8,12 +8,12 @@ import torch
 from torch import nn
 
 from multirater.nn.agg_net import AggregationNetwork
-from multirater.nn.bootstrap import BootstrapNetwork
 from multirater.nn.confusion import RaterConfusion
 from multirater.nn.crowd_layer import CrowdLayerNetwork
 from multirater.nn.em import EMNetwork, GeneralizedEM, ModelBootstrappedEM
 from multirater.nn.max_mig import MaxMigNetwork
 from multirater.nn.rater_network import ConfusionNetwork, Labelled, batch_loss
+from multirater.nn.soft_bootstrap import BootstrapNetwork
 from multirater.nn.weighted_doctors import WeightedDoctorNet
 
 N_RATERS, N_CLASSES, N_FEATURES = 4, 3, 5

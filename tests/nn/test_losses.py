@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from multirater.fuse.answers import answers_from_rows
-from multirater.fuse.em import expected_counts
+from multirater.fuse.expectation import expected_counts
 from multirater.nn import rater_nll, trace_penalty
 from multirater.nn.losses import overlap_loss
 

@@ -3,10 +3,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from multirater.dataset_next import next_labels
 from multirater.errors import InputError
 from multirater.io.survey import survey
 from multirater.training.network_beliefs import class_beliefs, drawing_beliefs
+from multirater.verbs.next_labels import next_labels
 
 
 def test_a_network_says_something_of_every_case(studies, run_folders):

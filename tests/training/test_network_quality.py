@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from multirater.io.results.contents import write_trust
+from multirater.io.results.statements import write_trust
 from multirater.metrics import dice_score
 from multirater.patterns import encode_patterns
 from multirater.training.network_quality import (

@@ -3,7 +3,7 @@ import json
 import numpy as np
 
 from multirater.fuse.rater_table import rater_table
-from multirater.io.results.contents import write_trust
+from multirater.io.results.statements import write_trust
 from multirater.training.trust import Evidence, trust_of
 
 CLASSES = ("background", "lesion")

@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multirater.adjudication.content import current_label
+from multirater.adjudication.disputed_study import DisputedStudy, OpenCase
 from multirater.adjudication.gold_folder import GoldFolder
-from multirater.adjudication.study import DisputedStudy, OpenCase
 from multirater.io.gold import Decision
 from multirater.types import LabelMap
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from multirater.adjudication.disputed_study import DisputedStudy, OpenCase
 from multirater.adjudication.gold_folder import GoldFolder
-from multirater.adjudication.study import DisputedStudy, OpenCase
 from multirater.io.formats.labels import read_label
 from multirater.io.gold import Decision
 from multirater.patterns import encode_patterns

@@ -22,10 +22,10 @@ from typing import Any
 
 from multirater.adjudication.acts import BadActError, act
 from multirater.adjudication.content import case_json, decision_json, slice_json, study_json
+from multirater.adjudication.disputed_study import DisputedStudy, disputed_study
 from multirater.adjudication.gold_folder import GoldFolder, StaleError, gold_folder
 from multirater.adjudication.page import page_html
 from multirater.adjudication.presence import Presence
-from multirater.adjudication.study import DisputedStudy, disputed_study
 from multirater.errors import InputError
 from multirater.progress import say
 from multirater.report.loopback import LoopbackHandler, loopback_server, serve_until_stopped

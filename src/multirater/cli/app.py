@@ -4,23 +4,15 @@ from __future__ import annotations
 
 import signal
 import sys
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Annotated
 
 import typer
 
-from multirater.cli import (
-    acquiring,
-    data,
-    evaluating,
-    exchanging,
-    fusing,
-    health,
-    importing,
-    planning,
-    recipes,
-    reporting,
-    training,
-)
+from multirater import cli
+from multirater.cli import exchanging, importing, recipes
 from multirater.cli.verb import verb
 from multirater.tools import IMPORTS
 
@@ -50,19 +42,22 @@ def _options(
     """Learn from labels that disagree."""
 
 
-for module in (
-    data,
-    exchanging,
-    fusing,
-    acquiring,
-    planning,
-    training,
-    evaluating,
-    reporting,
-    health,
-):
-    for handler in module.VERBS:
-        app.command(handler.__name__)(verb(handler))
+_ON_THE_WAY = (
+    *("data", "exchanging", "fusing", "acquiring", "planning"),
+    *("training", "evaluating", "reporting"),
+)
+"""Files of verbs in the order in which `--help` shows them; others follow by name."""
+
+
+def _handlers() -> Iterator[Callable[..., None]]:
+    """Yield the `VERBS` of every file of this folder that has some."""
+    found = {each.name for each in iter_modules(cli.__path__)}
+    for name in (*_ON_THE_WAY, *sorted(found.difference(_ON_THE_WAY, {"app"}))):
+        yield from getattr(import_module(f"multirater.cli.{name}"), "VERBS", ())
+
+
+for handler in _handlers():
+    app.command(handler.__name__)(verb(handler))
 for recipe in recipes.RECIPES:
     importing.app.command(recipe.__name__.replace("_", "-"))(verb(recipe))
 for tool in IMPORTS:

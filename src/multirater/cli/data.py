@@ -168,7 +168,7 @@ def convert(
     overwrite: Overwrite = False,
 ) -> None:
     """Convert an image, a label (DICOM-SEG too) or a whole data set to another format."""
-    from multirater.conversion import convert as run
+    from multirater.verbs.convert import convert as run
 
     print(
         run(

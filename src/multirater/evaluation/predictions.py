@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 from multirater.errors import Fault, InputError
 from multirater.io import read_dataset, read_image, read_label
 from multirater.io.formats.images import image_shape
-from multirater.io.results.contents import read_case_table, read_rater_table
 from multirater.io.results.layout import (
     confusion_files,
     drawn_files,
@@ -30,6 +29,7 @@ from multirater.io.results.layout import (
     recurrence_files,
     without_suffix,
 )
+from multirater.io.results.statements import read_case_table, read_rater_table
 from multirater.types import MISSING, Case, Classes, Dataset, LabelMap, Source
 
 DatasetLike: TypeAlias = Dataset | str | Path

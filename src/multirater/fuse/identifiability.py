@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multirater.fuse.answers import Answers
-from multirater.fuse.em import confusion_of, log_likelihood_of
+from multirater.fuse.em import confusion_of
+from multirater.fuse.expectation import log_likelihood_of
 from multirater.trust import Finding
 
 ENOUGH_LABELS = 10

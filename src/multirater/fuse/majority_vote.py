@@ -6,7 +6,8 @@ from typing import Unpack
 
 import numpy as np
 
-from multirater.fuse.em import Fit, confusion_of, posterior_counts, vote_fractions
+from multirater.fuse.em import Fit, confusion_of
+from multirater.fuse.expectation import posterior_counts, vote_fractions
 from multirater.fuse.fitting import result_of, row_labels
 from multirater.fuse.problem import Inputs, LabelInput, pose
 from multirater.fuse.result import FusionResult

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import ParamSpec
 
-from multirater.fuse.advice import warn_user
 from multirater.fuse.result import UNFINISHED, FusionResult
+from multirater.fuse.user_warning import warn_user
 
 P = ParamSpec("P")
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from multirater.fuse.advice import warn_user
-from multirater.fuse.em import posterior_of
+from multirater.fuse.expectation import posterior_of
 from multirater.fuse.problem import pose
 from multirater.fuse.table import encode_table, long_columns, rater_columns
+from multirater.fuse.user_warning import warn_user
 from multirater.words import counted
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ import numpy as np
 
 from multirater.fuse.answers import Answers
 from multirater.fuse.dawid_skene import FreeMatrices
-from multirater.fuse.em import Stopping, vote_fractions
+from multirater.fuse.em import Stopping
+from multirater.fuse.expectation import vote_fractions
 from multirater.fuse.fitting import Prior, fuse_by_em
 from multirater.fuse.problem import Inputs, LabelInput
 from multirater.fuse.result import FusionResult

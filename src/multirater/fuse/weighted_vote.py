@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multirater.fuse.answers import Answers
-from multirater.fuse.em import Fit, confusion_of, posterior_counts
+from multirater.fuse.em import Fit, confusion_of
+from multirater.fuse.expectation import posterior_counts
 from multirater.fuse.fitting import result_of, row_labels
 from multirater.fuse.problem import Inputs, LabelInput, pose
 from multirater.fuse.result import FusionResult

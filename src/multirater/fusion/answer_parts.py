@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from multirater.fuse.answers import Answers
-from multirater.fuse.em import (
-    Estimate,
+from multirater.fuse.em import RaterFit
+from multirater.fuse.expectation import (
     expected_counts,
     log_likelihood_of,
     posterior_of,
@@ -165,17 +165,17 @@ class AnswerParts:
         """Return the log-likelihood of all answers, with each of several class probabilities."""
         return self._sum(_log_likelihoods, cm=cm, priors=np.stack(priors))
 
-    def outvoted(self, found: Estimate, k: int) -> tuple[float, float]:
+    def outvoted(self, found: RaterFit, k: int) -> tuple[float, float]:
         """Count the items fused to class k, and those of them that most labelled otherwise."""
         items, against = self._sum(_outvoted, k=np.array(k), **_last(found))
         return items, against
 
-    def alike(self, found: Estimate) -> tuple[Array, Array]:
+    def alike(self, found: RaterFit) -> tuple[Array, Array]:
         """Count the answers of each rater that the others' answers make the likeliest."""
         right, total = self._sum(_alike, found=found.cm, **_last(found))
         return right, total
 
-    def write_posteriors(self, found: Estimate) -> None:
+    def write_posteriors(self, found: RaterFit) -> None:
         """Write the label and the probabilities of each task beside it."""
         self._sum(_write_posterior, **_last(found))
 
@@ -228,6 +228,6 @@ def _write_posterior(part: Path, answers: Answers, cm: Array, prior: Array) -> A
     return ()
 
 
-def _last(found: Estimate) -> dict[str, Array]:
+def _last(found: RaterFit) -> dict[str, Array]:
     assert found.last is not None
     return dict(zip(("cm", "prior"), found.last, strict=True))

@@ -21,8 +21,8 @@ from multirater.fusion.folder import FusedDataset, fusion_folder, write_settings
 from multirater.fusion.large_table import fuse_large_table
 from multirater.fusion.parquet_answers import count_answers
 from multirater.io.gold import gold_names
-from multirater.io.results.contents import write_dataset_of
 from multirater.io.results.origin import write_origin
+from multirater.io.results.statements import write_dataset_of
 from multirater.io.tables.manifest import FILE_NAME, Row
 from multirater.io.tables.parquet_table import MOST_ROWS, is_parquet
 from multirater.io.tables.rater_info import read_rater_info

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multirater.fuse.answers import Answers, answers_from_rows
-from multirater.fuse.em import posterior_counts, posterior_of, vote_fractions
+from multirater.fuse.expectation import posterior_counts, posterior_of, vote_fractions
 from multirater.fuse.fitting import row_labels
 from multirater.fuse.likeness import likeness
 from multirater.fuse.methods import NEEDS_SPACE, method_named

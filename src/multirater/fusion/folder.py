@@ -13,8 +13,8 @@ import pandas as pd
 from multirater import __version__
 from multirater.errors import Fault, InputError
 from multirater.io.new_folder import new_folder, part_of
-from multirater.io.results.contents import read_json, write_json
 from multirater.io.results.layout import FUSION
+from multirater.io.results.statements import read_json, write_json
 from multirater.trust import Finding, findings_as_json
 from multirater.words import counted
 

@@ -25,9 +25,9 @@ from multirater.fusion.folder import (
 )
 from multirater.fusion.mask_dataset import fuse_masks, read_progress
 from multirater.io.case_files import folders_of
-from multirater.io.results.contents import read_json
 from multirater.io.results.layout import FUSION
 from multirater.io.results.origin import write_origin
+from multirater.io.results.statements import read_json
 from multirater.io.survey import Survey, survey
 from multirater.progress import say
 from multirater.sanity import say_findings

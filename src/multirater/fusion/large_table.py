@@ -19,7 +19,7 @@ import pandas as pd
 from multirater.errors import Fault, InputError
 from multirater.fuse.choice import Choice, choice_for, choice_of
 from multirater.fuse.dawid_skene import FreeMatrices
-from multirater.fuse.em import Estimate, Stopping, estimate
+from multirater.fuse.em import RaterFit, Stopping, estimate
 from multirater.fuse.fitting import Prior, class_prior
 from multirater.fuse.identifiability import assess_counts, outvoted_share, swapped_prior
 from multirater.fuse.methods import require_options
@@ -31,8 +31,8 @@ from multirater.fusion.answer_parts import AnswerParts, Encoded, encode_part
 from multirater.fusion.folder import FusedDataset, fusion_folder, write_settings
 from multirater.fusion.parquet_answers import Scattered, scatter
 from multirater.fusion.parquet_cases import case_tables, write_cases
-from multirater.io.results.contents import write_dataset_of, write_rater_table
 from multirater.io.results.origin import write_origin
+from multirater.io.results.statements import write_dataset_of, write_rater_table
 from multirater.io.tables.classes import FILE_NAME, write_classes
 from multirater.parallel import Apply, many_times
 from multirater.progress import say, track
@@ -196,7 +196,7 @@ def _estimate(
     dirichlet: float = 0.0,
     max_iter: int = 1000,
     tol: float = 1e-7,
-) -> Estimate:
+) -> RaterFit:
     estimated = isinstance(prior, str) and prior == "estimated"
     return estimate(
         parts,
@@ -207,7 +207,7 @@ def _estimate(
     )
 
 
-def _consensus(parts: AnswerParts, found: Estimate, choice: Choice) -> Estimate:
+def _consensus(parts: AnswerParts, found: RaterFit, choice: Choice) -> RaterFit:
     """Return the estimate that quality is measured by; the one at hand where it is the same."""
     as_chosen = choice.options == {"dirichlet": CONSENSUS.dirichlet}
     if as_chosen and len(found.log_likelihood) <= LONG_ENOUGH.max_iter:
@@ -216,7 +216,7 @@ def _consensus(parts: AnswerParts, found: Estimate, choice: Choice) -> Estimate:
     return estimate(parts, CONSENSUS, prior=prior, estimate_prior=True, stopping=LONG_ENOUGH)
 
 
-def _findings(problem: _Problem, found: Estimate) -> tuple[Finding, ...]:
+def _findings(problem: _Problem, found: RaterFit) -> tuple[Finding, ...]:
     parts = problem.parts
 
     def swap_drop(pair: tuple[int, int]) -> float:

@@ -30,7 +30,7 @@ from multirater.fusion.study_quality import quality_of_study
 from multirater.io.atomic import replacing
 from multirater.io.formats.guard import reading
 from multirater.io.naming import file_names
-from multirater.io.results.contents import write_dataset_of
+from multirater.io.results.statements import write_dataset_of
 from multirater.io.survey import CaseSurvey, Survey
 from multirater.io.tables.manifest import Row, cell_of
 from multirater.parallel import map_parallel

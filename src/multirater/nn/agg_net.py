@@ -7,7 +7,7 @@ expected counts of the labels seen, the older ones fading.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Unpack
 
 import torch
 from torch import Tensor, nn
@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from multirater.nn.confusion import Columns, columns_of_table
 from multirater.nn.losses import columns_nll, mean_trace
 from multirater.nn.posterior import expected_counts, log_posterior, soft_nll, votes
-from multirater.nn.rater_network import Labelled, Outputs, RaterLoss, TruthNetwork, through
+from multirater.nn.rater_network import Labelled, MatrixNetwork, RaterLoss, RaterSizes
 
 _FADING = 0.01
 """How much of what is known of a rater is forgotten with each batch that has labels of theirs."""
@@ -24,25 +24,21 @@ _START = 10.0
 """Labels that a rater is taken to have given before the first, nine in ten of them right."""
 
 
-class AggregationNetwork(TruthNetwork):
+class AggregationNetwork(MatrixNetwork):
     """Backbone, truth head and aggregation layer.
 
     Args:
         backbone: maps images (B, channels, *image space) to features (B, n_features, *space).
-        n_features: channels of the features.
-        n_raters: raters of the data set.
-        n_classes: classes, background included.
-        ndim: axes of the labels' space: 0, 2 or 3.
+        sizes: by name, see `RaterSizes`.
     """
 
     counts: Tensor
 
-    def __init__(
-        self, backbone: nn.Module, *, n_features: int, n_raters: int, n_classes: int, ndim: int
-    ) -> None:
-        super().__init__(backbone, n_features=n_features, n_classes=n_classes, ndim=ndim)
+    def __init__(self, backbone: nn.Module, **sizes: Unpack[RaterSizes]) -> None:
+        super().__init__(backbone, **sizes)
+        n_classes = self.n_classes
         start = torch.full((n_classes, n_classes), 0.1 / max(n_classes - 1, 1)).fill_diagonal_(0.9)
-        self.register_buffer("counts", _START * start.repeat(n_raters, 1, 1))
+        self.register_buffer("counts", _START * start.repeat(self.n_raters, 1, 1))
 
     def loss(self, features: Tensor, labelled: Labelled) -> RaterLoss:
         """Aggregate, learn the result, and count; in the warm-up the labels' mean is learned."""
@@ -57,10 +53,6 @@ class AggregationNetwork(TruthNetwork):
         nll = columns_nll(log_truth.detach(), columns, labels, "joint", labelled.class_weight)
         truth = soft_nll(log_truth, target, labels, labelled.class_weight)
         return RaterLoss(nll, mean_trace(columns.trace, labels), truth)
-
-    def outputs(self, image: Tensor, raters: Sequence[int] = ()) -> Outputs:
-        """Predict the truth, and raters through their matrices."""
-        return through(self.matrices, self.log_truth(self.features(image)).exp(), raters)
 
     @property
     def matrices(self) -> Tensor:

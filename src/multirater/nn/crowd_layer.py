@@ -9,32 +9,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Unpack
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from multirater.nn.losses import drawn_nll
-from multirater.nn.rater_network import Labelled, Outputs, RaterLoss, TruthNetwork, through
+from multirater.nn.rater_network import Labelled, MatrixNetwork, Outputs, RaterLoss, RaterSizes
 from multirater.nn.raters import Raters, for_raters
 
 
-class CrowdLayerNetwork(TruthNetwork):
+class CrowdLayerNetwork(MatrixNetwork):
     """Backbone, truth head and crowd layer.
 
     Args:
         backbone: maps images (B, channels, *image space) to features (B, n_features, *space).
-        n_features: channels of the features.
-        n_raters: raters of the data set.
-        n_classes: classes, background included.
-        ndim: axes of the labels' space: 0, 2 or 3.
+        sizes: by name, see `RaterSizes`.
     """
 
-    def __init__(
-        self, backbone: nn.Module, *, n_features: int, n_raters: int, n_classes: int, ndim: int
-    ) -> None:
-        super().__init__(backbone, n_features=n_features, n_classes=n_classes, ndim=ndim)
-        self.weight = nn.Parameter(torch.eye(n_classes).repeat(n_raters, 1, 1))
+    def __init__(self, backbone: nn.Module, **sizes: Unpack[RaterSizes]) -> None:
+        super().__init__(backbone, **sizes)
+        self.weight = nn.Parameter(torch.eye(self.n_classes).repeat(self.n_raters, 1, 1))
 
     def log_said(self, truth: Tensor, raters: Raters) -> Tensor:
         """Return log probabilities of what raters say, (B, R, L, *space)."""
@@ -49,9 +45,9 @@ class CrowdLayerNetwork(TruthNetwork):
 
     def outputs(self, image: Tensor, raters: Sequence[int] = ()) -> Outputs:
         """Predict the truth, and raters through the layer."""
-        truth = self.log_truth(self.features(image)).exp()
-        said = self.log_said(truth, raters).exp() if raters else None
-        return replace(through(self.matrices, truth, raters), drawn=said)
+        found = super().outputs(image, raters)
+        said = self.log_said(found.truth, raters).exp() if raters else None
+        return replace(found, drawn=said)
 
     def confusion_parameters(self) -> list[nn.Parameter]:
         """Return the layer's matrices."""

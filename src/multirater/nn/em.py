@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import deepcopy
+from typing import Unpack
 
 import torch
 from torch import Tensor, nn
@@ -17,21 +18,25 @@ from torch.nn import functional
 from multirater.nn.confusion import Columns, columns_of_table
 from multirater.nn.losses import columns_nll, mean_trace, plain_nll
 from multirater.nn.posterior import expected_counts, log_posterior, soft_nll, votes
-from multirater.nn.rater_network import Labelled, Outputs, RaterLoss, TruthNetwork, through
+from multirater.nn.rater_network import (
+    Labelled,
+    MatrixNetwork,
+    Outputs,
+    RaterLoss,
+    RaterSizes,
+    through,
+)
 
 _LEAST = 1e-6
 """No entry of a matrix is smaller: one label must not rule a class out for ever."""
 
 
-class EMNetwork(TruthNetwork):
+class EMNetwork(MatrixNetwork):
     """Backbone, truth head, and matrices that are counted.
 
     Args:
         backbone: maps images (B, channels, *image space) to features (B, n_features, *space).
-        n_features: channels of the features.
-        n_raters: raters of the data set.
-        n_classes: classes, background included.
-        ndim: axes of the labels' space: 0, 2 or 3.
+        sizes: by name, see `RaterSizes`.
     """
 
     rounds: int
@@ -40,11 +45,10 @@ class EMNetwork(TruthNetwork):
     cm: Tensor
     is_counted: Tensor
 
-    def __init__(
-        self, backbone: nn.Module, *, n_features: int, n_raters: int, n_classes: int, ndim: int
-    ) -> None:
-        super().__init__(backbone, n_features=n_features, n_classes=n_classes, ndim=ndim)
-        self.register_buffer("cm", torch.eye(n_classes).repeat(n_raters, 1, 1).clamp(min=_LEAST))
+    def __init__(self, backbone: nn.Module, **sizes: Unpack[RaterSizes]) -> None:
+        super().__init__(backbone, **sizes)
+        always_right = torch.eye(self.n_classes).repeat(self.n_raters, 1, 1)
+        self.register_buffer("cm", always_right.clamp(min=_LEAST))
         self.register_buffer("is_counted", torch.tensor(False))
 
     def own(self, features: Tensor) -> Tensor:
@@ -111,13 +115,9 @@ class GeneralizedEM(EMNetwork):
 
     rounds = 5
 
-    def __init__(
-        self, backbone: nn.Module, *, n_features: int, n_raters: int, n_classes: int, ndim: int
-    ) -> None:
-        super().__init__(
-            backbone, n_features=n_features, n_raters=n_raters, n_classes=n_classes, ndim=ndim
-        )
-        self.n_features = n_features
+    def __init__(self, backbone: nn.Module, **sizes: Unpack[RaterSizes]) -> None:
+        super().__init__(backbone, **sizes)
+        self.n_features = sizes["n_features"]
         self.before = nn.ModuleList([deepcopy(self.backbone), deepcopy(self.truth_head)])
         self.before.requires_grad_(False)
 
@@ -164,13 +164,9 @@ class ModelBootstrappedEM(EMNetwork):
     rounds = 2
     prior: Tensor
 
-    def __init__(
-        self, backbone: nn.Module, *, n_features: int, n_raters: int, n_classes: int, ndim: int
-    ) -> None:
-        super().__init__(
-            backbone, n_features=n_features, n_raters=n_raters, n_classes=n_classes, ndim=ndim
-        )
-        self.register_buffer("prior", torch.full((n_classes,), 1 / n_classes))
+    def __init__(self, backbone: nn.Module, **sizes: Unpack[RaterSizes]) -> None:
+        super().__init__(backbone, **sizes)
+        self.register_buffer("prior", torch.full((self.n_classes,), 1 / self.n_classes))
 
     def log_prior(self, features: Tensor) -> Tensor:
         """Return the share of the network's answers, the same for every image."""

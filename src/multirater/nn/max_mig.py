@@ -8,7 +8,7 @@ lower bound of the mutual information of image and labels, of the Kullback-Leibl
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Unpack
 
 import torch
 from torch import Tensor, nn
@@ -17,14 +17,14 @@ from torch.nn import functional
 from multirater.nn.confusion import columns_of_table, identity_logits
 from multirater.nn.losses import columns_nll
 from multirater.nn.posterior import expected_counts, log_posterior
-from multirater.nn.rater_network import Labelled, Outputs, RaterLoss, TruthNetwork, through
+from multirater.nn.rater_network import Labelled, MatrixNetwork, RaterLoss, RaterSizes
 from multirater.types import MISSING
 
 _STEADY = 0.99
 """How much of the prior stays with each batch."""
 
 
-class MaxMigNetwork(TruthNetwork):
+class MaxMigNetwork(MatrixNetwork):
     """Backbone, truth head and aggregator.
 
     The aggregator adds a row of numbers per rater and label, and the log prior: with the log
@@ -32,19 +32,15 @@ class MaxMigNetwork(TruthNetwork):
 
     Args:
         backbone: maps images (B, channels, *image space) to features (B, n_features, *space).
-        n_features: channels of the features.
-        n_raters: raters of the data set.
-        n_classes: classes, background included.
-        ndim: axes of the labels' space: 0, 2 or 3.
+        sizes: by name, see `RaterSizes`.
     """
 
     prior: Tensor
     said: Tensor
 
-    def __init__(
-        self, backbone: nn.Module, *, n_features: int, n_raters: int, n_classes: int, ndim: int
-    ) -> None:
-        super().__init__(backbone, n_features=n_features, n_classes=n_classes, ndim=ndim)
+    def __init__(self, backbone: nn.Module, **sizes: Unpack[RaterSizes]) -> None:
+        super().__init__(backbone, **sizes)
+        n_raters, n_classes = self.n_raters, self.n_classes
         self.weight = nn.Parameter(identity_logits(n_classes, 0.9).repeat(n_raters, 1, 1))
         self.register_buffer("prior", torch.full((n_classes,), 1 / n_classes))
         self.register_buffer("said", torch.ones(n_raters, n_classes))
@@ -68,10 +64,6 @@ class MaxMigNetwork(TruthNetwork):
         columns = columns_of_table(self.matrices.log(), labels, labelled.raters)
         nll = columns_nll(log_truth.detach(), columns, labels, "joint", labelled.class_weight)
         return RaterLoss(nll, nll.new_zeros(()), -gain)
-
-    def outputs(self, image: Tensor, raters: Sequence[int] = ()) -> Outputs:
-        """Predict by the image alone, and raters through their matrices."""
-        return through(self.matrices, self.log_truth(self.features(image)).exp(), raters)
 
     def confusion_parameters(self) -> list[nn.Parameter]:
         """Return the aggregator's numbers."""

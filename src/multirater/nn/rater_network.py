@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypedDict
 
 import torch
 from torch import Tensor, nn
@@ -229,6 +230,46 @@ def through(matrices: Tensor, truth: Tensor, raters: Sequence[int]) -> Outputs:
     cm = for_raters(matrices, raters, truth.ndim - 2)
     cm = cm.expand(len(truth), *cm.shape[1:4], *truth.shape[2:])
     return Outputs(truth, torch.einsum("bt...,brto...->bro...", truth, cm), cm)
+
+
+class RaterSizes(TypedDict):
+    """How large a network is that has something for each rater.
+
+    Attributes:
+        n_features: channels of the features.
+        n_raters: raters of the data set.
+        n_classes: classes, background included.
+        ndim: axes of the labels' space: 0 for class labels, 2 or 3 for drawings.
+    """
+
+    n_features: int
+    n_raters: int
+    n_classes: int
+    ndim: int
+
+
+class MatrixNetwork(TruthNetwork):
+    """Backbone, truth head, and one confusion matrix per rater, `matrices`, however it is found.
+
+    Args:
+        backbone: maps images (B, channels, *image space) to features (B, n_features, *space).
+        sizes: by name, see `RaterSizes`.
+    """
+
+    def __init__(
+        self, backbone: nn.Module, *, n_features: int, n_raters: int, n_classes: int, ndim: int
+    ) -> None:
+        super().__init__(backbone, n_features=n_features, n_classes=n_classes, ndim=ndim)
+        self.n_raters, self.n_classes = n_raters, n_classes
+
+    @property
+    def matrices(self) -> Tensor:
+        """One matrix per rater, (n_raters, true, observed)."""
+        raise NotImplementedError
+
+    def outputs(self, image: Tensor, raters: Sequence[int] = ()) -> Outputs:
+        """Predict the truth by the image, and raters through their matrices."""
+        return through(self.matrices, self.log_truth(self.features(image)).exp(), raters)
 
 
 class ConfusionNetwork(TruthNetwork):

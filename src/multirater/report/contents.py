@@ -11,8 +11,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from multirater.dataset_agreement import Agreement, agreement
-from multirater.dataset_info import study_quality
 from multirater.evaluation.predictions import Predictions
 from multirater.fuse.identifiability import Identifiability
 from multirater.fuse.majority_vote import majority_vote
@@ -32,6 +30,8 @@ from multirater.report.verdicts import Verdict, verdicts_of
 from multirater.sanity import study_findings
 from multirater.trust import Finding, Trust
 from multirater.types import Case, Classes
+from multirater.verbs.agreement import Agreement, agreement
+from multirater.verbs.info import study_quality
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from multirater.dataset_agreement import Agreement
 from multirater.dataset_sizes import TRUTH
 from multirater.report.raters import Figure
+from multirater.verbs.agreement import Agreement
 
 MOST_SIZES = 15
 """Comparisons of sizes that are shown: those that are furthest apart."""

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from multirater.io.results.contents import read_rater_table
+from multirater.io.results.statements import read_rater_table
 from multirater.patterns import encode_patterns
 from multirater.report.subject import Result, Subject
 from multirater.types import MISSING, Case, LabelMap, Source

@@ -14,8 +14,8 @@ from typing import Any, TypeAlias
 
 from markupsafe import Markup
 
+from multirater.acquisition.known_study import known_of_study
 from multirater.acquisition.result import ranked_labels
-from multirater.acquisition.study import known_of_study
 from multirater.dataset_time import rater_trends, trend_words
 from multirater.io.results.layout import ResultKind
 from multirater.io.tables.dates import date_of

@@ -18,9 +18,9 @@ from multirater.evaluation.predictions import Predictions, open_predictions
 from multirater.evaluation.scoring import shared_classes
 from multirater.fuse.methods import ALWAYS_POOLED
 from multirater.io import read_dataset
-from multirater.io.results.contents import read_curves, read_json, read_rater_table, read_trust
 from multirater.io.results.layout import CONFIG, FUSION, PREDICTIONS, ResultKind, kind_at
 from multirater.io.results.origin import read_origin
+from multirater.io.results.statements import read_curves, read_json, read_rater_table, read_trust
 from multirater.io.tables.manifest import FILE_NAME as MANIFEST
 from multirater.rater_choice import choose_raters
 from multirater.trust import Finding, Trust, findings_from_json

@@ -10,7 +10,6 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from multirater.dataset_agreement import Agreement
 from multirater.fuse.identifiability import Identifiability
 from multirater.io.survey import Survey
 from multirater.report.models import Measured
@@ -18,6 +17,7 @@ from multirater.report.reference import Reference
 from multirater.report.standing import Standing
 from multirater.report.subject import Result, Subject
 from multirater.trust import Finding, Level, Trust, gravest_first
+from multirater.verbs.agreement import Agreement
 from multirater.words import counted, listed, percent
 
 _OFTEN = 0.25

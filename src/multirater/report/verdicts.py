@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from multirater.io.results.contents import read_rater_table
+from multirater.io.results.statements import read_rater_table
 from multirater.report.raters import Figure, RaterFacts
 from multirater.report.reference import Reference
 from multirater.report.subject import Subject

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from multirater.fuse.quality import with_quality
 from multirater.fuse.rater_table import rater_table
-from multirater.io.results.contents import read_curves, write_rater_table, write_trust
 from multirater.io.results.layout import fold_folders
+from multirater.io.results.statements import read_curves, write_rater_table, write_trust
 from multirater.patterns import encode_patterns
 from multirater.progress import say, track
 from multirater.training.class_answers import answers_of

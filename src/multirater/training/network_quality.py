@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from multirater.io.results.contents import read_trust
+from multirater.io.results.statements import read_trust
 from multirater.metrics import case_interval, pairwise_scores
 from multirater.trust import Finding, Level, Trust, gravest_first
 from multirater.types import MISSING

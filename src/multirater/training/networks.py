@@ -10,7 +10,6 @@ from torch import nn
 
 from multirater.errors import Fault, InputError
 from multirater.nn.backbone import build_backbone
-from multirater.nn.bootstrap import BootstrapNetwork
 from multirater.nn.classifier_backbone import build_classifier_backbone
 from multirater.nn.coarse import CoarseNetwork, RaterKind
 from multirater.nn.confusion import (
@@ -26,6 +25,7 @@ from multirater.nn.prism import PrismNetwork
 from multirater.nn.prism.options import PrismOptions
 from multirater.nn.prob_unet import ProbabilisticUNet
 from multirater.nn.rater_network import ConfusionNetwork, RaterNetwork, SeparateNetworks
+from multirater.nn.soft_bootstrap import BootstrapNetwork
 from multirater.training.config import TrainConfig
 from multirater.training.options import checked_options
 

@@ -33,7 +33,6 @@ from multirater.io.formats.suffixes import WRITABLE, suffix_of
 from multirater.io.naming import file_names
 from multirater.io.new_folder import new_folder
 from multirater.io.results.class_tables import write_class_tables
-from multirater.io.results.contents import read_rater_table
 from multirater.io.results.layout import (
     NETWORK,
     confusion_cell,
@@ -44,6 +43,7 @@ from multirater.io.results.layout import (
     recurrence_cell,
 )
 from multirater.io.results.origin import write_origin
+from multirater.io.results.statements import read_rater_table
 from multirater.io.tables.dataset_tables import write_dataset_tables
 from multirater.io.tables.manifest import FILE_NAME as MANIFEST_FILE
 from multirater.io.tables.manifest import Row, cell_of

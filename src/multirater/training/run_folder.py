@@ -26,8 +26,8 @@ from multirater.errors import Fault, InputError
 from multirater.io.folders import is_folder_layout
 from multirater.io.formats.grid import size_text
 from multirater.io.formats.guard import reading
-from multirater.io.results.contents import read_json, write_json
 from multirater.io.results.layout import CHECKPOINTS, CONFIG, DATA, fold_folder
+from multirater.io.results.statements import read_json, write_json
 from multirater.io.tables.manifest import FILE_NAME as MANIFEST
 from multirater.io.tables.table_check import LabelKind
 from multirater.nn.ensemble import Ensemble

@@ -17,8 +17,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from multirater.io.results.contents import read_trust, write_table, write_trust
 from multirater.io.results.layout import SEEDS
+from multirater.io.results.statements import read_trust, write_table, write_trust
 from multirater.metrics import dice_score
 from multirater.progress import say
 from multirater.training.config import TrainConfig

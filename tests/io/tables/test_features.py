@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from multirater.dataset_info import info
 from multirater.errors import InputError
 from multirater.extras import MissingExtraError
 from multirater.io import (
@@ -23,6 +22,7 @@ from multirater.report import write_report
 from multirater.training import TrainConfig, predict, resume, train
 from multirater.training.posterior import fuse_by_network
 from multirater.types import Geometry, Image
+from multirater.verbs.info import info
 
 MANIFEST = """case,rater,label,truth,split
 007,anna,cat,cat,train

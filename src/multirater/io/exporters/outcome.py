@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from multirater.errors import Fault, InputError
 from multirater.io.formats.images import read_image
 from multirater.io.naming import file_names
-from multirater.io.results.contents import read_case_table
 from multirater.io.results.layout import probability_files
+from multirater.io.results.statements import read_case_table
 from multirater.io.survey import survey
 from multirater.progress import track
 from multirater.types import MISSING, Case, Classes, Dataset, LabelMap

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from multirater.io.results.contents import write_dataset_of
+from multirater.io.results.statements import write_dataset_of
 from multirater.io.tables.manifest import Row, cell_of
 from multirater.types import MISSING, Case, Classes, Dataset
 

@@ -9,7 +9,6 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from multirater.dataset_agreement import Agreement
 from multirater.report.figures.heat_map import show_matrix
 from multirater.report.figures.names import short_names, text_width
 from multirater.report.figures.style import (
@@ -21,6 +20,7 @@ from multirater.report.figures.style import (
     tick_names,
 )
 from multirater.report.pair_matrix import cluster_order
+from multirater.verbs.agreement import Agreement
 
 _MOST_RATERS = 48
 

@@ -5,8 +5,8 @@ import pytest
 
 from multirater import fuse
 from multirater.errors import MultiraterWarning
-from multirater.fuse.advice import warn_user
 from multirater.fuse.methods import method_named
+from multirater.fuse.user_warning import warn_user
 
 
 def test_a_warning_names_the_line_of_the_caller():

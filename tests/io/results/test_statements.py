@@ -1,8 +1,8 @@
 import pytest
 
 from multirater.errors import InputError
-from multirater.io.results.contents import read_json, read_trust, write_trust
 from multirater.io.results.layout import TRUST
+from multirater.io.results.statements import read_json, read_trust, write_trust
 from multirater.trust import Finding, Trust
 
 

@@ -6,10 +6,10 @@ import pandas as pd
 import pytest
 
 import multirater
-from multirater.dataset_next import next_labels
 from multirater.errors import InputError
 from multirater.io import dataset_from_arrays, read_dataset, write_dataset
 from multirater.simulate import hammer_spammer_cm, simulate_class_labels
+from multirater.verbs.next_labels import next_labels
 
 
 def crowd(n=120, seed=0):

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from multirater.acquisition.known_study import Seen, known_of_answers, known_of_study
 from multirater.acquisition.result import Known, NextLabels, ranked_labels
-from multirater.acquisition.study import Seen, known_of_answers, known_of_study
 from multirater.errors import Fault, InputError
 from multirater.fusion.answer_file import read_answer_file
 from multirater.fusion.answer_table import is_answer_table

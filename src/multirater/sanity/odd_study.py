@@ -9,10 +9,10 @@ from multirater.sanity.coverage import covering_classes
 from multirater.sanity.empty import empty_for_missing, missing_for_empty
 from multirater.sanity.facts import study_facts
 from multirater.sanity.patients import mixed_patients
-from multirater.sanity.rater_table import unmatched_raters
 from multirater.sanity.resolution import coarse_raters
 from multirater.sanity.reversed import reversed_masks
 from multirater.sanity.shift import shifted_raters
+from multirater.sanity.unmatched_raters import unmatched_raters
 from multirater.trust import Finding, gravest_first
 from multirater.words import counted
 

@@ -1,8 +1,8 @@
 import torch
 from torch import nn
 
-from multirater.nn.bootstrap import BETA, BootstrapNetwork
 from multirater.nn.rater_network import Labelled
+from multirater.nn.soft_bootstrap import BETA, BootstrapNetwork
 
 
 def test_the_target_is_the_label_mixed_with_the_prediction():

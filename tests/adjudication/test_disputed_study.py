@@ -1,6 +1,6 @@
 import numpy as np
 
-from multirater.adjudication.study import entropy_of
+from multirater.adjudication.disputed_study import entropy_of
 
 
 def test_the_most_disputed_case_comes_first_and_agreed_ones_do_not_come(desk_of):

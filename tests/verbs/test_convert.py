@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from PIL import Image as Pillow
 
-from multirater.conversion import convert
 from multirater.errors import InputError
 from multirater.io import dataset_from_arrays, read_dataset, read_image, read_label, write_dataset
 from multirater.io.formats.images import image_shape
 from multirater.simulate import simulate_dataset
+from multirater.verbs.convert import convert
 
 MASK = np.array([[0, 1, 2]] * 4, np.uint8)
 
