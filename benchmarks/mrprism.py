@@ -15,6 +15,7 @@ in mrprism.md; what is there already is not run again.
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 import warnings
 from dataclasses import dataclass
@@ -53,15 +54,27 @@ METHODS: dict[str, dict[str, Any]] = {
     "label-sampling": {"method": "label-sampling"},
     "prism": {"method": "prism"},
 }
+PRINTED = {"calibration": "shuffle", "calibration_weight": 0.3, "pixel_weight": 0.0}
+"""As the paper has it: shuffle loss with weight 0.3, structural similarity alone."""
+
 ABLATIONS: dict[str, dict[str, Any]] = {
+    "prism": {},
+    "prism, shuffle loss": {"calibration": "shuffle"},
+    "prism, as printed": PRINTED,
+    "prism, as printed, confidences learn from shuffling": {**PRINTED, "shuffled": "learning"},
+    "prism, both losses": {"calibration": "both"},
     "prism, concatenation": {"integration": "concatenation"},
     "prism, conv-lstm": {"integration": "conv-lstm"},
-    "prism, shuffle loss": {"calibration": "shuffle"},
-    "prism, both losses": {"calibration": "both"},
-    "prism, self-fused": {"supervision": "self-fused"},
     "prism, structure only": {"pixel_weight": 0.0},
+    "prism, self-fused": {"supervision": "self-fused"},
+    "prism, as printed, concatenation": {**PRINTED, "integration": "concatenation"},
+    "prism, as printed, conv-lstm": {**PRINTED, "integration": "conv-lstm"},
 }
 """What differs from `prism`: Table 4, and what the paper leaves open."""
+
+BOTH = "best and last"
+"""Ablations are scored at the epoch of best held-out likelihood, and at the last: the likelihood is
+nothing that every loss trains."""
 
 SIMULATED = ("mode", "cm global", "mrnet", "prism")
 FUSIONS = ("majority-vote", "staple", "max-mig", "prism")
@@ -100,7 +113,7 @@ def all_jobs(sizes: Sizes) -> list[Job]:
         for name in METHODS
     ]
     jobs += [
-        {"data": "brain", "method": name, "split": split, **plain}
+        {"data": "brain", "method": name, "split": split, "scored": BOTH, **plain}
         for split in of_seeds
         for name in ABLATIONS
     ]
@@ -122,6 +135,8 @@ def work(job: Job) -> dict[str, Any]:
         tested = dataset.split("test")
         found = {"nll": run.best_nll, "epoch": run.best_epoch}
         found |= prediction_scores(Predictor(run.folder), tested)
+        if job.get("scored") == BOTH:
+            return found | {"last": last_score(run.folder, tested)}
         if job["method"] in FUSIONS:
             found |= fusion_scores(NetworkFuser(run.folder), tested, job["method"])
         if job["method"] == "mode":
@@ -130,9 +145,19 @@ def work(job: Job) -> dict[str, Any]:
         return found
 
 
+def last_score(folder: Path, tested: Dataset) -> float:
+    """Soft Dice of the last epoch, which takes the place of the one that was kept."""
+    kept = folder / "checkpoints"
+    shutil.copy(kept / "last.ckpt", kept / "best.ckpt")
+    return float(prediction_scores(Predictor(folder), tested)["soft Dice"])
+
+
 def config_of(job: Job) -> TrainConfig:
     """Settings of a run: the same for all methods."""
-    own = METHODS.get(job["method"], {"method": "prism", "options": ABLATIONS.get(job["method"])})
+    own = METHODS.get(job["method"], {"method": "prism"})
+    if job.get("scored") == BOTH:
+        chosen = {**ABLATIONS[job["method"]], "epoch": "likelihood"}
+        own = {"method": "prism", "options": chosen}
     return TrainConfig(
         **own,
         channels=(16, 32, 64),

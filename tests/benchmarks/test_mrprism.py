@@ -52,6 +52,8 @@ def fake(job):
         found |= {"skill": [0.1, 0.5, 0.9], "confidence": [0.2, 0.3, 0.8]}
     if job["method"] in mrprism.FUSIONS:
         found[f"fusion {job['method']}"] = 0.85
+    if "scored" in job:
+        found["last"] = 0.9
     return found
 
 
@@ -64,6 +66,7 @@ def test_the_report_has_all_tables(tmp_path):
     text = path.read_text()
     for title in ("Table 1", "Table 2", "Table 3", "Table 4", "Fig. 4", "Simulated raters"):
         assert title in text
+    assert "| prism, as printed | 80.00 ± 0.00 | 90.00 ± 0.00 | 3 | 89.58 |" in text
     assert "| prism, recurrence 3 | 80.00 ± 0.00 | 80.00 ± 0.00 | 85.52 |" in text
     assert "| prism | 80.00 ± 0.00 | 80.00, 80.00, 80.00, 80.00 | 1.00 ± 0.00 |" in text
 
@@ -74,3 +77,10 @@ def test_a_run_measures_what_the_tables_show():
     assert len(found["steps"]) == 4
     assert np.shape(found["raters"]) == (7, 4)
     assert 0 <= found["fusion prism"] <= 1
+
+
+def test_an_ablation_is_scored_at_the_best_epoch_and_at_the_last():
+    name = "prism, as printed, confidences learn from shuffling"
+    job = {"data": "brain", "method": name, "split": "seed 0", "epochs": 2, "scored": mrprism.BOTH}
+    assert mrprism.config_of(job).options["shuffled"] == "learning"
+    assert 0 <= mrprism.work(job)["last"] <= 1

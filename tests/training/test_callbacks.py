@@ -30,3 +30,8 @@ def test_a_resumed_run_remembers_the_lowest_figure(chooser, tmp_path):
     resumed = BestEpoch(tmp_path, "val_nll", begins=0, tolerance=0.02)
     resumed.load_state_dict(chooser.state_dict())
     assert _kept(resumed, [0.518]) == [False]
+
+
+def test_the_last_epoch_is_kept_whatever_its_figure(tmp_path):
+    chooser = BestEpoch(tmp_path, "val_nll", begins=0, tolerance=float("inf"))
+    assert _kept(chooser, [0.5, 0.0, 9.0]) == [True, True, True]

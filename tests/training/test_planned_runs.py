@@ -12,6 +12,7 @@ from multirater.io import dataset_from_arrays, read_dataset
 from multirater.training import Predictor, TrainConfig, train
 from multirater.training.data import split_cases
 from multirater.training.plan_files import read_plan
+from multirater.training.rehearsal import threads_for
 from multirater.training.run_folder import read_config
 from multirater.types import Geometry, Image, LabelMap, Source
 
@@ -214,3 +215,11 @@ def test_a_time_decides_the_number_of_steps(tmp_path):
     kept = read_config(tmp_path / "run")
     assert kept.epochs * kept.steps_per_epoch > 4
     assert kept.threads
+
+
+def test_without_a_time_nothing_follows_from_the_clock(tmp_path, monkeypatch):
+    data = balls([(160, 160)] * 4, [(1.0, 1.0)] * 4)
+    monkeypatch.delattr("multirater.training.rehearsal._threads")
+    config = TrainConfig(method="mode", epochs=1, batch_size=4, **TINY)
+    train(data, tmp_path / "run", config)
+    assert read_config(tmp_path / "run").threads == threads_for(160 * 160 * 4)

@@ -8,7 +8,13 @@ from multirater.io import read_dataset, write_dataset
 from multirater.samples import digits_dataset
 from multirater.simulate import simulate_dataset
 from multirater.training import TrainConfig, train
-from multirater.training.posterior import fuse_by_network, posterior, settled
+from multirater.training.posterior import (
+    LearnedOptions,
+    NetworkFuser,
+    fuse_by_network,
+    posterior,
+    settled,
+)
 
 SMALL = {"channels": (4, 8), "n_features": 4, "epochs": 1, "batch_size": 4, "accelerator": "cpu"}
 
@@ -58,6 +64,26 @@ def test_a_data_set_is_fused_by_a_run(data, tmp_path):
     assert fused[0].read_label("learned").array.shape == (28, 28)
     raters = pd.read_csv(tmp_path / "out/raters.csv", index_col="rater")
     assert list(raters.index) == list(data.raters)
+
+
+def test_prior_and_labels_of_a_fusion_can_be_chosen(data, tmp_path):
+    options = {"recurrences": 0, "calibration": "shuffle"}
+    run = train(data, tmp_path / "run", TrainConfig(method="prism", options=options, **SMALL))
+    case = data[0]
+    labels = case.read_labels(data.raters)
+    found = NetworkFuser(run.folder).predictor.of_cases([case], lambda _: range(5))
+    predicted = next(iter(found)).prediction
+    even = np.full_like(predicted.probability, 0.5)
+    fused = NetworkFuser(run.folder, options=LearnedOptions(prior="uniform"))(case, labels)
+    wanted = posterior(even, predicted.confusion, labels.array)
+    assert np.allclose(fused.probability, wanted, atol=1e-6)
+    by_itself = LearnedOptions(prior="uniform", labels="expected")
+    fused = NetworkFuser(run.folder, options=by_itself)(case, labels)
+    expected = np.stack([predicted.rater_label(number) for number in range(5)])
+    wanted = posterior(even, predicted.confusion, expected)
+    assert np.allclose(fused.probability, wanted, atol=1e-6)
+    with pytest.raises(InputError, match="option prior = none"):
+        fuse_by_network(run.folder, data, tmp_path / "out", options={"prior": "none"})
 
 
 def test_a_network_without_raters_is_refused(data, tmp_path):

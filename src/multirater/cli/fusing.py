@@ -60,7 +60,11 @@ def fuse(
         typer.Option(help="Window of spatial-staple in millimetres.", show_default=False),
     ] = None,
     prior: Annotated[
-        str, typer.Option(help="Of EM methods: frequency, estimated, or P(foreground).")
+        str,
+        typer.Option(
+            help="Of EM methods: frequency, estimated, or P(foreground); of learned: network or "
+            "uniform."
+        ),
     ] = "",
     disputed_only: Annotated[
         bool, typer.Option("--disputed-only", help="staple: learn from disputed pixels only.")
@@ -113,6 +117,7 @@ def fuse(
             resume=resume,
             overwrite=overwrite,
             trust_code=trust_code,
+            options=options,
         )
     elif is_answer_table(data):
         done = fuse_table(
@@ -158,8 +163,10 @@ def _options(method: str, pairs: list[str]) -> dict[str, Any]:
     from multirater.fuse.methods import options_from_text
     from multirater.training.options import given_options
 
-    if not method or method == "learned":
+    if not method:
         raise InputError(Fault("--set is for options of a method", fix="name it: --method"))
+    if method == "learned":  # which options it has is known where torch is
+        return dict(given_options(pairs))
     return options_from_text(method, given_options(pairs))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 import time
 from pathlib import Path
 from typing import Any
@@ -103,7 +104,8 @@ class BestEpoch(ModelCheckpoint):
         folder: of the checkpoint.
         monitor: the figure, lower is better.
         begins: the first epoch after the warm-up.
-        tolerance: share by which a later epoch may be above the lowest figure and still be kept.
+        tolerance: share by which a later epoch may be above the lowest figure and still be kept;
+            infinite to keep the last.
             For methods whose figure does not speak of the truth they learn beside it: of epochs
             that predict raters equally well, the later one knows better whom to follow.
     """
@@ -136,6 +138,8 @@ class BestEpoch(ModelCheckpoint):
         """Whether an epoch is kept."""
         if not self.tolerance or current is None:
             return super().check_monitor_top_k(trainer, current)
+        if math.isinf(self.tolerance):
+            return True
         self.lowest = torch.minimum(self.lowest, current.cpu())
         return bool(current.cpu() <= self.lowest * (1 + self.tolerance))
 

@@ -41,6 +41,10 @@ def _all_at_once(config: TrainConfig, _: Dataset) -> tuple[int, ...]:
     return (config.epochs,)
 
 
+def _never(_: TrainConfig) -> bool:
+    return False
+
+
 def _quarter(config: TrainConfig, _: Dataset) -> int:
     """Drawings are taken as they are until the network is right more often than their noise."""
     return max(config.warmup_epochs, round(config.epochs / 4))
@@ -61,6 +65,8 @@ class Method:
             learned after it, and EM counts nothing before; learned matrices merely stay fixed.
         as_good: share by which held-out likelihoods of epochs may differ and tell nothing: of
             such epochs the last is kept.
+        keeps_last: whether, by the settings, the last epoch is kept whatever its likelihood: where
+            nothing trains that.
         options: dataclass that declares the method's own options.
         begin: what comes before the network is trained, such as judging the raters.
         callbacks: what is done between steps and epochs, such as weighing raters; made anew for
@@ -77,6 +83,7 @@ class Method:
     with_truth: bool = False
     warmup_competes: bool = True
     as_good: float = 0.0
+    keeps_last: Callable[[TrainConfig], bool] = _never
     options: type = NoOptions
     begin: class_auto.Begin | None = None
     callbacks: tuple[Callable[[], Callback], ...] = ()
@@ -113,7 +120,12 @@ _FOR_MASKS: dict[str, Method] = {
     "spatial-staple": Method(fused("spatial-staple"), networks.plain),
     "separate": Method(as_they_are, networks.separate, leaves_out=True),
     "prob-unet": Method(as_they_are, networks.prob_unet),
-    "prism": Method(as_they_are, networks.prism, options=PrismOptions),
+    "prism": Method(
+        as_they_are,
+        networks.prism,
+        options=PrismOptions,
+        keeps_last=lambda config: networks.prism_options(config).keeps_last,
+    ),
     "mrnet": Method(as_they_are, networks.of_raters(MRNet)),
     "luw": Method(as_they_are, networks.of_raters(MultiHypothesisNetwork)),
     "label-sampling": Method(as_they_are, networks.label_sampling),

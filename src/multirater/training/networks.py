@@ -171,8 +171,13 @@ def prism(config: TrainConfig, shape: NetworkShape) -> RaterNetwork:
         n_classes=shape.n_classes,
         ndim=shape.ndim,
         channels=config.channels,
-        options=checked_options(PrismOptions, config.options, config.method),
+        options=prism_options(config),
     )
+
+
+def prism_options(config: TrainConfig) -> PrismOptions:
+    """Return what was chosen of MrPrism."""
+    return checked_options(PrismOptions, config.options, config.method)
 
 
 def _backbone(config: TrainConfig, shape: NetworkShape) -> nn.Module:

@@ -7,9 +7,10 @@ matrices the network learned: q(t) is proportional to p(t | x) times the product
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +24,12 @@ from multirater.fusion.fused_dataset import fuse_dataset
 from multirater.io.survey import Survey
 from multirater.training.class_evidence import truth_of
 from multirater.training.disputed import is_disputed
+from multirater.training.options import checked_options
 from multirater.training.predictor import Predictor
 from multirater.types import MISSING, Case, Classes, Dataset, LabelMap, Labels, Source
 from multirater.words import listed
+
+Real = TypeVar("Real", np.float32, np.float64)
 
 
 def posterior(
@@ -100,16 +104,41 @@ def settled(
     return found
 
 
+@dataclass(frozen=True)
+class LearnedOptions:
+    """Options of the fusion `learned`.
+
+    MrPrism's y_fuse (eq. 4) has a uniform prior and the labels as drawn; its y_self (eq. 5), which
+    needs no label at all, a uniform prior and those that the network expects.
+
+    Attributes:
+        prior: what is believed of the truth before any label: what the network sees in the image,
+            or every class as much as any other.
+        labels: what raters drew, or, of the same raters, what the network expects them to draw.
+    """
+
+    prior: Literal["network", "uniform"] = "network"
+    labels: Literal["drawn", "expected"] = "drawn"
+
+
 class NetworkFuser:
     """Fuses a case with a trained network.
 
     Args:
         run: run folder.
         trust_code: whether the run may bring a backbone of its own, which is code that is run.
+        options: what is fused, and with which prior.
     """
 
-    def __init__(self, run: str | Path, *, trust_code: bool = False) -> None:
+    def __init__(
+        self,
+        run: str | Path,
+        *,
+        trust_code: bool = False,
+        options: LearnedOptions | None = None,
+    ) -> None:
         self.predictor = Predictor(run, trust_code=trust_code)
+        self.options = options or LearnedOptions()
 
     def __call__(self, case: Case, labels: Labels) -> FusedCase:
         """Fuse the labels of one case."""
@@ -124,8 +153,11 @@ class NetworkFuser:
         positions = [known.index(labels.raters[number]) for number in present]
         (found,) = self.predictor.of_cases([case], lambda _: positions)
         predicted = found.prediction
-        probability = predicted.probability
+        probability = self._prior(predicted.probability)
         drawn, disputed = labels.array[present], self.predictor.network.where_disputed
+        if self.options.labels == "expected":
+            expected = [predicted.rater_label(number) for number in range(len(present))]
+            drawn = np.stack(expected) if expected else drawn
         if disputed is not None and len(present) > 1:
             matrices = disputed[positions].cpu().numpy()
             probability = settled(probability, matrices, drawn)
@@ -134,6 +166,12 @@ class NetworkFuser:
         label = probability.argmax(0).astype(np.int16)
         counts = expected_confusions(labels.array, probability)
         return FusedCase(label, probability, counts, 0, True, 0)
+
+    def _prior(self, probability: NDArray[Real]) -> NDArray[Real]:
+        """Return what is believed before any label, (n_classes, *space)."""
+        if self.options.prior == "network":
+            return probability
+        return np.full_like(probability, 1 / len(probability))
 
     def of_classes(
         self, cases: Sequence[Case], answers: NDArray[np.int64], found: Survey
@@ -148,7 +186,10 @@ class NetworkFuser:
             for row, rater in enumerate(found.dataset.raters)
             if rater in place
         }
-        probability = class_posterior(truth, matrices.double().numpy(), of_known).T
+        of_raters = matrices.double().numpy()
+        if self.options.labels == "expected":
+            of_known = {rater: (truth @ of_raters[rater]).argmax(1) for rater in of_known}
+        probability = class_posterior(self._prior(truth.T).T, of_raters, of_known).T
         gold = gold_classes(cases)
         if gold is not None:
             known = gold != MISSING
@@ -166,6 +207,7 @@ def fuse_by_network(
     resume: bool = False,
     overwrite: bool = False,
     trust_code: bool = False,
+    options: Mapping[str, Any] | None = None,
 ) -> FusedDataset:
     """Fuse a data set with a trained network: `multirater fuse --method learned --run RUN`.
 
@@ -179,8 +221,10 @@ def fuse_by_network(
         resume: go on with a run that was interrupted.
         overwrite: replace an earlier fusion.
         trust_code: whether the run may bring a backbone of its own, which is code that is run.
+        options: of `LearnedOptions`, as values or words.
     """
-    fuser = NetworkFuser(run, trust_code=trust_code)
+    chosen = checked_options(LearnedOptions, options or {}, "learned")
+    fuser = NetworkFuser(run, trust_code=trust_code, options=chosen)
     if dataset.kind != fuser.predictor.data.kind:
         raise InputError(
             Fault(
@@ -205,7 +249,7 @@ def fuse_by_network(
         folder,
         method="learned",
         probability=probability,
-        options={"run": str(Path(run).resolve().name)},
+        options={"run": str(Path(run).resolve().name), **(options or {})},
         resume=resume,
         overwrite=overwrite,
         fuser=fuser,

@@ -1,7 +1,9 @@
 """One real step before training starts: does it fit into memory, how long does it take.
 
-What does not fit is made smaller, with a word. The time of a step decides how many threads work,
-and, with what else a run does, how many steps a given time has room for (`timing`).
+What does not fit is made smaller, with a word. Where a time is given, that of a step decides how
+many threads work, and, with what else a run does, how many steps there is room for (`timing`).
+Otherwise nothing that a run computes follows from the clock: with another number of threads sums
+are taken in another order, and the same seed would give other weights on a busy machine.
 """
 
 from __future__ import annotations
@@ -97,14 +99,15 @@ def rehearsed(
     n_pixels = prod(config.patch or largest) * config.batch_size
     if n_pixels < _SMALL_STEP and config.time is None:
         return config
+    wanted = config.time
     config, data, step = _fitting(stage, config, asked)
+    if wanted is None:
+        return replace(config, threads=config.threads or threads_for(n_pixels))
     threads, seconds = _threads(step, config)
     config = replace(config, threads=threads)
-    if config.time is None:
-        return config
     with threads_of(threads):
         costs = step.costs(seconds, data, stage.n_looks)
-    return within_time(config, costs, stage.epochs, config.time - (now() - started))
+    return within_time(config, costs, stage.epochs, wanted - (now() - started))
 
 
 def _fitting(
@@ -238,6 +241,22 @@ def _smaller(config: TrainConfig, asked: TrainConfig, data: RaterData, memory: i
             config, patch=tuple(max(s // 2, 16) if i == axis else s for i, s in enumerate(size))
         )
     raise too_small(memory, size, config.batch_size, 1.5 * memory)
+
+
+def threads_for(n_pixels: int) -> int:
+    """Return how many threads a step is shared by, each with enough to do: from its size alone.
+
+    Args:
+        n_pixels: of all images of a step.
+
+    Example:
+        >>> threads_for(2**16)
+        1
+    """
+    most, number = torch.get_num_threads(), 1
+    while 2 * number <= most and n_pixels >= 2 * number * _SMALL_STEP:
+        number *= 2
+    return number
 
 
 def _threads(step: _Step, config: TrainConfig) -> tuple[int, float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -307,6 +308,8 @@ def _as_good(method: Method, config: TrainConfig) -> float:
     A network that learns by overlap, too, goes on getting better at it when the likelihood has
     come to rest: of such epochs the last is kept.
     """
+    if method.keeps_last(config):
+        return math.inf
     return max(method.as_good, jury.AS_GOOD if config.overlap_weight else 0.0)
 
 

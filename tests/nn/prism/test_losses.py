@@ -58,6 +58,23 @@ def test_shuffling_teaches_what_raters_draw_and_leaves_confidences_alone():
     assert towards.sum() > 0
 
 
+def test_confidences_that_learn_from_shuffling_fade():
+    """With less confidence the two fusions differ less: gradients lead there."""
+    torch.manual_seed(0)
+    labels = torch.randint(0, 2, (1, 3, 4, 4))
+    strength = torch.tensor(1.0, requires_grad=True)
+    drawn = drawn_as(1 - labels, 0.9)
+    shuffle_loss(
+        confident(3) * strength,
+        drawn,
+        one_hot(labels, 2),
+        range(3),
+        draws(),
+        confidences_learn=True,
+    ).backward()
+    assert float(strength.grad) > 0
+
+
 def test_pixels_without_labels_do_not_count():
     torch.manual_seed(0)
     labels = torch.randint(0, 2, (1, 2, 4, 4))

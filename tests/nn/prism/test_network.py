@@ -115,6 +115,40 @@ def test_the_likelihood_is_of_those_who_labelled_and_is_only_measured():
     assert not loss.nll.requires_grad
 
 
+def test_the_widths_of_table_5():
+    net = network(n_raters=4, n_classes=3, widths="table-5", recurrences=0)
+    assert [each.out_channels for each in net.conp.deconvolutions] == [256, 128, 64, 32]
+    assert [stage.conv1.conv.out_channels for stage in net.encoder.stages] == [
+        32,
+        64,
+        128,
+        256,
+        512,
+    ]
+    embedding = net.conp.embedding.stages[-1].point_wise
+    assert [each.out_channels for each in embedding[::2]] == [64, 128, 256, 512]
+    first = net.divp.stem[0]
+    assert (first.out_channels, first.kernel_size, first.stride) == (64, (8, 8), (2, 2))
+    assert net.divp.split.out_channels == 4 * 3
+    labels = torch.randint(0, 3, (1, 4, 40, 24))
+    loss = net.loss(torch.randn(1, 1, 40, 24), group(labels, range(4)))
+    assert torch.isfinite(total(loss))
+
+
+@pytest.mark.parametrize(
+    ("options", "is_last"),
+    [
+        ({}, False),
+        ({"calibration": "both"}, False),
+        ({"calibration": "shuffle"}, True),
+        ({"calibration": "shuffle", "epoch": "likelihood"}, False),
+        ({"epoch": "last"}, True),
+    ],
+)
+def test_an_epoch_is_chosen_by_what_a_loss_trains(options, is_last):
+    assert PrismOptions(**options).keeps_last is is_last
+
+
 def test_volumes_are_refused_with_a_way_out():
     with pytest.raises(InputError, match="--view slices"):
         network(ndim=3)

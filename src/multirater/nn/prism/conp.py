@@ -11,6 +11,7 @@ from torch.nn import functional
 
 from multirater.nn.prism.embedding import ConfidenceEmbedding
 from multirater.nn.prism.integration import INTEGRATIONS, Integration
+from multirater.nn.prism.widths import Widths
 
 
 class Join(nn.Module):
@@ -35,18 +36,20 @@ class ConP(nn.Module):
     """A decoder into whose stages, all but the finest, confidences are brought.
 
     Args:
-        channels: of the encoder, finest stage first.
+        widths: of the encoder, and of the embedding of confidences.
         n_raters: R.
         n_classes: L.
         integration: how confidences meet features.
     """
 
     def __init__(
-        self, channels: Sequence[int], *, n_raters: int, n_classes: int, integration: Integration
+        self, widths: Widths, *, n_raters: int, n_classes: int, integration: Integration
     ) -> None:
         super().__init__()
-        coarsest_first = list(channels[::-1])
-        self.embedding = ConfidenceEmbedding(n_raters * n_classes**2, channels[1:])
+        coarsest_first = list(widths.channels[::-1])
+        self.embedding = ConfidenceEmbedding(
+            n_raters * n_classes**2, [widths.embedding(each) for each in widths.channels[1:]]
+        )
         self.integrate = nn.ModuleList(
             INTEGRATIONS[integration](width) for width in coarsest_first[:-1]
         )
@@ -55,7 +58,7 @@ class ConP(nn.Module):
             for entering, leaving in pairwise(coarsest_first)
         )
         self.joins = nn.ModuleList(Join(width) for width in coarsest_first[1:])
-        self.head = nn.Conv2d(channels[0], n_classes, 1)
+        self.head = nn.Conv2d(widths.channels[0], n_classes, 1)
 
     def forward(self, pyramid: Sequence[Tensor], confidence: Tensor) -> Tensor:
         """Segment; return log probabilities (B, L, H, W).

@@ -9,13 +9,12 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from multirater.nn.prism.tokens import AttentionBlock, TokenAttention
+from multirater.nn.prism.widths import Widths
 
 WIDTHS = (32, 64, 64, 32)
 """Channels of the shared blocks (Table 5)."""
 
 N_HEADS = 8
-PER_RATER = 8
-"""Channels of a rater's own head."""
 
 _STRIDE = 2
 _FIRST_DIAGONAL = 3.0
@@ -31,23 +30,26 @@ class DivP(nn.Module):
     Args:
         n_raters: R.
         n_classes: L.
+        widths: of stem and heads.
     """
 
-    def __init__(self, n_raters: int, n_classes: int) -> None:
+    def __init__(self, n_raters: int, n_classes: int, widths: Widths) -> None:
         super().__init__()
         self.n_raters, self.n_classes = n_raters, n_classes
         first = WIDTHS[0]
+        kernel = widths.stem_kernel
         self.stem = nn.Sequential(
-            nn.Conv2d(n_classes, first, 7, stride=_STRIDE, padding=3),
+            nn.Conv2d(n_classes, widths.stem, kernel, stride=_STRIDE, padding=kernel // 2),
             nn.GELU(),
-            nn.Conv2d(first, first, 3, padding=1),
+            *([nn.MaxPool2d(3, stride=2, padding=1)] if widths.pools else []),
+            nn.Conv2d(widths.stem, first, 3, padding=1),
         )
         self.widen = nn.ModuleList(
             nn.Conv2d(before, width, 1) if before != width else nn.Identity()
             for before, width in zip((first, *WIDTHS), WIDTHS, strict=False)
         )
         self.blocks = nn.ModuleList(AttentionBlock(width, N_HEADS) for width in WIDTHS)
-        own = n_raters * PER_RATER
+        own = n_raters * widths.per_rater
         self.split = nn.Conv2d(WIDTHS[-1], own, 1)
         self.attention = TokenAttention(own, n_raters, mixes=False)
         self.head = nn.Conv2d(own, n_raters * n_classes**2, 1, groups=n_raters)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from torch import Tensor, nn
 from torch.nn import functional
@@ -13,21 +14,22 @@ class SeparableEmbedding(nn.Module):
 
     Args:
         n_maps: confidence maps, R * L * L.
-        n_channels: of the stage.
+        widths: of the point-wise convolutions; the last is that of the stage.
     """
 
-    def __init__(self, n_maps: int, n_channels: int) -> None:
+    def __init__(self, n_maps: int, widths: Sequence[int]) -> None:
         super().__init__()
         self.depth_wise = nn.Conv2d(n_maps, n_maps, 3, padding=1, groups=n_maps)
-        first, second = nn.Conv2d(n_maps, n_channels, 1), nn.Conv2d(n_channels, n_channels, 1)
-        self.point_wise = nn.Sequential(first, nn.LeakyReLU(0.01), second)
+        layers = [nn.Conv2d(*sizes, 1) for sizes in pairwise((n_maps, *widths))]
+        between = [part for layer in layers for part in (layer, nn.LeakyReLU(0.01))]
+        self.point_wise = nn.Sequential(*between[:-1])
         # With torch's own start the confidences would hardly be heard behind three layers.
         nn.init.dirac_(self.depth_wise.weight, groups=n_maps)
-        for layer in (first, second):
+        for layer in layers:
             nn.init.kaiming_normal_(layer.weight, a=0.01)
 
     def forward(self, maps: Tensor) -> Tensor:
-        """Embed (B, n_maps, H, W) as (B, n_channels, H, W)."""
+        """Embed (B, n_maps, H, W) as (B, widths[-1], H, W)."""
         return self.point_wise(self.depth_wise(maps))  # type: ignore[no-any-return]
 
 
@@ -36,12 +38,12 @@ class ConfidenceEmbedding(nn.Module):
 
     Args:
         n_maps: confidence maps, R * L * L.
-        channels: per stage, the finer first.
+        stages: widths of the point-wise convolutions of each, the finer first.
     """
 
-    def __init__(self, n_maps: int, channels: Sequence[int]) -> None:
+    def __init__(self, n_maps: int, stages: Sequence[Sequence[int]]) -> None:
         super().__init__()
-        self.stages = nn.ModuleList(SeparableEmbedding(n_maps, width) for width in channels)
+        self.stages = nn.ModuleList(SeparableEmbedding(n_maps, widths) for widths in stages)
 
     def forward(self, maps: Tensor) -> list[Tensor]:
         """Embed confidences (B, n_maps, H, W) for each stage, the coarsest first."""

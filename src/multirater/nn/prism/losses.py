@@ -30,13 +30,20 @@ def dissimilarity(found: Tensor, wanted: Tensor) -> Tensor:
 
 
 def shuffle_loss(
-    confidence: Tensor, drawn: Tensor, votes: Tensor, raters: Raters, generator: torch.Generator
+    confidence: Tensor,
+    drawn: Tensor,
+    votes: Tensor,
+    raters: Raters,
+    generator: torch.Generator,
+    *,
+    confidences_learn: bool = False,
 ) -> Tensor:
     """Return by how much fusing predicted labels departs from fusing the real ones (eq. 10).
 
     Whatever the confidences, the two should give the same. They are tried with those of other
-    raters, so that a rater's label and the confidence in it cannot be traded for each other. The
-    confidences are taken as they are; what is learned from this is what raters draw.
+    raters, so that a rater's label and the confidence in it cannot be traded for each other. By
+    default confidences are taken as they are, and what is learned is what raters draw: where they
+    learn, too, having no confidence in anybody makes the two the same at once.
 
     Args:
         confidence: log-likelihoods of all raters (B, R, true, drawn, H, W).
@@ -44,14 +51,16 @@ def shuffle_loss(
         votes: what they drew, (B, P, L, H, W), zero where missing.
         raters: (P,), positions of those present.
         generator: draws the other raters.
+        confidences_learn: whether gradients reach the confidences that are exchanged.
     """
+    exchanged = confidence if confidences_learn else confidence.detach()
     labelled = votes.sum(2, keepdim=True)
     predicted = thresholded(drawn) * labelled
     n_pixels = labelled.any(1).sum().clamp(min=1)
     losses = []
     for _ in range(N_SHUFFLES):
         others = torch.randperm(confidence.shape[1], generator=generator)[list(raters)]
-        shuffled = confidence[:, others].detach()
+        shuffled = exchanged[:, others]
         wanted = fuse(shuffled, votes).exp()
         per_pixel = -(wanted * fuse(shuffled, predicted)).sum(1)
         losses.append((per_pixel * labelled.any(1)[:, 0]).sum() / n_pixels)

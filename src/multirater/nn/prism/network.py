@@ -24,6 +24,7 @@ from multirater.nn.prism.fusion import drawn_by, fuse, thresholded
 from multirater.nn.prism.losses import dissimilarity, shuffle_loss
 from multirater.nn.prism.options import PrismOptions
 from multirater.nn.prism.start import EQUAL, likelihood, random_start
+from multirater.nn.prism.widths import planned, table_5
 from multirater.nn.rater_network import Labelled, Outputs, RaterLoss, RaterNetwork
 
 
@@ -35,7 +36,7 @@ class PrismNetwork(RaterNetwork):
         n_raters: of the data set.
         n_classes: classes, background included.
         ndim: 2; volumes go through slice by slice.
-        channels: of the encoder, per stage.
+        channels: of the encoder, per stage; not looked at with `widths=table-5`.
         options: what can be chosen.
     """
 
@@ -62,15 +63,17 @@ class PrismNetwork(RaterNetwork):
         super().__init__()
         self.n_raters, self.n_classes = n_raters, n_classes
         self.options = options or PrismOptions()
-        self.multiple = 2 ** (len(channels) - 1)
-        self.encoder = Encoder(n_channels, channels)
+        is_printed = self.options.widths == "table-5"
+        widths = table_5(n_classes) if is_printed else planned(channels)
+        self.multiple = 2 ** (len(widths.channels) - 1)
+        self.encoder = Encoder(n_channels, widths.channels)
         self.conp = ConP(
-            channels,
+            widths,
             n_raters=n_raters,
             n_classes=n_classes,
             integration=self.options.integration,
         )
-        self.divp = DivP(n_raters, n_classes)
+        self.divp = DivP(n_raters, n_classes, widths)
         # What is drawn follows from this number, kept with the weights: processes that share a
         # batch draw the same, and a resumed run draws what an unbroken one would have drawn.
         self.register_buffer("next_draw", torch.randint(2**31, ()))
@@ -209,7 +212,12 @@ class PrismNetwork(RaterNetwork):
         total = log_drawn.new_zeros(())
         if self.options.calibration != "multi-head":
             total = total + shuffle_loss(
-                confidence, log_drawn.exp(), votes, labelled.raters, generator
+                confidence,
+                log_drawn.exp(),
+                votes,
+                labelled.raters,
+                generator,
+                confidences_learn=self.options.shuffled == "learning",
             )
         if self.options.calibration != "shuffle":
             total = total + drawn_nll(log_drawn, labelled.labels, labelled.class_weight)
