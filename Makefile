@@ -53,7 +53,7 @@ tutorials: setup
 	MULTIRATER_WRITE_TUTORIALS=1 $(BIN)/python -m pytest --quiet tests/documents/test_tutorials.py
 
 # The oldest versions that pyproject.toml allows, without networks (needs uv): .venv-lowest.
-LIGHT := shapes itk dicom figures coco parquet dask grabcut fast
+LIGHT := shapes itk dicom figures coco parquet dask grabcut lazy-snapping fast
 BOUND := $(addprefix tests/,fuse/test_contract_fusers.py fuse/test_dawid_skene.py fusion \
   metrics/test_contract_metrics.py io/tables/test_manifest.py io/formats/test_nifti.py \
   io/formats/test_raster.py io/formats/test_tiff.py io/formats/test_dicom_seg.py \

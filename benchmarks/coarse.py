@@ -94,7 +94,9 @@ def all_jobs(sizes: Sizes, *, with_chase: bool) -> list[Job]:
 def table_jobs(sizes: Sizes) -> Iterator[Job]:
     """Tables 1 to 3."""
     for seed in range(sizes.seeds):
-        yield from (digit_job(sizes, method, seed) for method in (*METHODS, "boxes", "truth"))
+        yield from (
+            digit_job(sizes, method, seed) for method in (*METHODS, "grabcut-boxes", "truth")
+        )
         yield digit_job(sizes, "coarse", seed, ratio=min(sizes.ratios))
         yield digit_job(sizes, "coarse", seed, n_masks=sizes.n_train)
 

@@ -14,7 +14,7 @@ MIOU = "mIoU"
 ROWS = {
     ("grabcut", 1.0): ("GrabCut, then U-Net", "75.2"),
     ("random-walker", 1.0): ("random walker, then U-Net (paper: LazySnapping)", "78.5"),
-    ("boxes", 1.0): ("GrabCut in boxes, then U-Net (paper: BoxSup)", "78.5"),
+    ("grabcut-boxes", 1.0): ("GrabCut in boxes, then U-Net (not BoxSup, which alternates)", "78.5"),
     ("positive-only", 1.0): ("positive drawings only, the rest is background", "77.2"),
     ("partial", 1.0): ("partial cross-entropy, positive and negative", "-"),
     ("coarse", 0.01): ("coarse, positive and negative scribbles", "75.3"),
@@ -92,7 +92,7 @@ def table_3(runs: pd.DataFrame) -> str:
 
 def sweep(runs: pd.DataFrame) -> str:
     """Draw less and less (Fig. 3 to 5)."""
-    usual = runs[runs["method"] != "boxes"]
+    usual = runs[runs["method"] != "grabcut-boxes"]
     usual = usual.sort_values("ratio", ascending=False, kind="stable")
     if usual.empty:
         return ""

@@ -70,6 +70,9 @@ EXTRAS = {
     "grabcut": Extra(
         "cuts by GrabCut", {"cv2": "opencv-python-headless"}, "train on coarse drawings by GrabCut"
     ),
+    "lazy-snapping": Extra(
+        "cuts by Lazy Snapping", {"maxflow": "PyMaxflow"}, "train on coarse drawings, lazy-snapping"
+    ),
     "fast": Extra("compiled loops", {"numba": "numba"}, "nothing; large data are fused faster"),
     "nnunet": Extra("trainers of nnU-Net", {"nnunetv2": "nnunetv2"}, "nnUNetTrainerMultirater"),
 }

@@ -1,18 +1,20 @@
 import pytest
 import torch
 
+from multirater.errors import InputError
 from multirater.nn.backbone import build_backbone
 from multirater.nn.coarse import (
     CoarseNetwork,
     DominantConfusion,
-    complementary_transition,
     doubt,
     identity_columns,
     said_not,
 )
+from multirater.nn.coarse_options import CoarseOptions
 from multirater.nn.confusion import columns_of
 from multirater.nn.losses import plain_nll
 from multirater.nn.rater_network import Labelled
+from multirater.nn.transition import LearnedTransition, complementary_transition
 
 
 def network(kinds, n_classes=2, **options):
@@ -170,3 +172,89 @@ def test_scribbles_are_hardly_doubted():
     agreed = torch.full(large.shape, 0.9)
     assert doubt(agreed, large, 2).max() > 0.8
     assert doubt(agreed, scribble, 2).max() < 0.1
+
+
+def chosen(kinds, n_classes=2, **options):
+    return network(kinds, n_classes, options=CoarseOptions(**options))
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_learned_transitions_start_uniform_and_stay_complementary(n_classes):
+    learned = LearnedTransition(2, n_classes)
+    uniform = complementary_transition(n_classes)
+    assert torch.allclose(learned([1, 0]), uniform.expand(2, -1, -1))
+    torch.nn.init.normal_(learned.logits)
+    found = learned([0, 1])
+    assert found.diagonal(dim1=1, dim2=2).eq(0).all()
+    assert torch.allclose(found.sum(2), torch.ones(()))
+    cm, labels = torch.rand(3, 2, n_classes, n_classes, 8, 8).softmax(3), drawn(n_classes, 2)
+    product = torch.einsum("brtoyx,rok->brtkyx", cm, found).log()
+    expected = columns_of(product, labels).log_likelihood.exp()
+    is_drawn = (labels != -1)[:, :, None].expand_as(expected)
+    result = learned.said_not(cm, labels, [0, 1])
+    assert torch.allclose(result[is_drawn], expected[is_drawn], atol=1e-6)
+
+
+def test_a_learned_transition_begins_where_the_uniform_one_is(image):
+    labels = drawn(3, 2)
+    found = [
+        net.loss(net.features(image), labelled(labels, [0, 1]))
+        for net in (
+            chosen(["positive", "negative"], 3),
+            chosen(["positive", "negative"], 3, transition="learned"),
+        )
+    ]
+    assert torch.allclose(found[0].nll, found[1].nll, atol=1e-5)
+
+
+def test_a_learned_transition_finds_what_is_said_when(image):
+    """Of class 1 it is always said "not 2", of the others either."""
+    net = chosen(["negative"], 3, transition="learned", doubt=False)
+    with torch.no_grad():
+        net.truth_head.weight.zero_()
+        net.truth_head.bias.copy_(torch.tensor([0.0, 9.0, 0.0]))
+    optimizer = torch.optim.Adam(net.transition.parameters(), lr=0.1)
+    features, labels = net.features(image).detach(), torch.full((3, 1, 8, 8), 2)
+    for _ in range(60):
+        optimizer.zero_grad()
+        net.loss(features, labelled(labels, [0])).nll.backward()
+        optimizer.step()
+    assert float(net.transition([0])[0, 1, 2]) > 0.95
+
+
+def test_matrices_without_a_bound_and_without_doubt_are_those_of_the_equation(image):
+    net, labels = chosen(["positive"], 3, largest_error=1.0, doubt=False), drawn(3)
+    features = net.features(image)
+    log_cm = net.confusion(features)
+    mixed = torch.einsum("btyx,brtoyx->broyx", net.log_truth(features).exp(), log_cm.exp())
+    picked = mixed.gather(2, labels.clamp(min=0)[:, :, None])[:, :, 0].log()
+    found = net.loss(features, labelled(labels, [0]))
+    assert torch.allclose(found.nll, -(picked * (labels != -1)).mean(), atol=1e-5)
+    trace = log_cm.exp().diagonal(dim1=2, dim2=3).sum(-1) * (labels != -1)
+    assert torch.allclose(found.trace, trace.mean(), atol=1e-5)
+
+
+def test_undrawn_pixels_may_be_background(image):
+    net, labels = chosen(["positive", "negative", "mask"], undrawn="background"), drawn(2, 3)
+    whole = labels.clone()
+    whole[:, :2] = whole[:, :2].clamp(min=0)
+    plain = network(["positive", "negative", "mask"])
+    features = net.features(image)
+    found = net.loss(features, labelled(labels, [0, 1, 2])).nll
+    assert torch.allclose(found, plain.loss(features, labelled(whole, [0, 1, 2])).nll, atol=1e-6)
+
+
+def test_drawings_of_one_kind_can_be_looked_at_alone(image):
+    net, labels = chosen(["positive", "negative"], drawings="positive"), drawn(2, 2)
+    features = net.features(image)
+    found = net.loss(features, labelled(labels, [0, 1])).nll
+    alone = net.loss(features, labelled(labels[:, :1], [0])).nll
+    assert torch.allclose(2 * found, alone, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"largest_error": 0.0}, {"largest_error": 1.5}, {"trusted": 1.0}]
+)
+def test_options_out_of_range_are_refused(wrong):
+    with pytest.raises(InputError, match="expected: a share"):
+        CoarseOptions(**wrong)

@@ -11,6 +11,7 @@ from multirater.training.drawing_masks import (
     random_walker_mask,
     seeds_of,
 )
+from multirater.training.lazy_snapping import lazy_snapping_mask
 
 
 @pytest.fixture
@@ -29,7 +30,7 @@ def scribbles(truth):
     return seeds
 
 
-@pytest.mark.parametrize("method", ["grabcut", "random-walker"])
+@pytest.mark.parametrize("method", ["grabcut", "random-walker", "lazy-snapping"])
 def test_scribbles_on_a_clear_image_grow_to_the_object(disc, method):
     image, truth = disc
     seeds = scribbles(truth)
@@ -50,7 +51,7 @@ def test_several_classes_grow_side_by_side():
     image = np.array([30.0, 120.0, 220.0])[truth][None]
     seeds = np.full(truth.shape, -1, dtype=np.int16)
     seeds[14:16, 10:20], seeds[14:16, 40:50], seeds[2] = 1, 2, 0
-    for method in (grabcut_mask, random_walker_mask):
+    for method in (grabcut_mask, random_walker_mask, lazy_snapping_mask):
         assert mean_iou_score(truth, method(image, seeds)) > 0.95
 
 
@@ -73,10 +74,10 @@ def test_few_seeds_do_no_harm(disc, method, drawn):
         assert found.shape == truth.shape
         assert set(np.unique(found)) <= {-1, 0, 1}
         kept = found[seeds == 1] == 1
-        assert kept.any() == bool(drawn) if method == "boxes" else kept.all()
+        assert kept.any() == bool(drawn) if method == "grabcut-boxes" else kept.all()
 
 
-@pytest.mark.parametrize("method", ["grabcut", "random-walker"])
+@pytest.mark.parametrize("method", ["grabcut", "random-walker", "lazy-snapping"])
 def test_what_is_not_the_object_says_nothing_of_the_rest(disc, method):
     image, truth = disc
     seeds = np.full(truth.shape, -1, dtype=np.int16)

@@ -10,7 +10,8 @@ Three branches share one truth p:
 
 Each pixel that was drawn counts once, in whichever branch; undrawn pixels count in none.
 
-Three choices keep the truth identifiable, where the paper relies on the trace alone:
+Three choices keep the truth identifiable, where the paper relies on the trace alone; each can be
+undone (`coarse_options.py`):
 
 - Matrices are *dominant*: cm = (1 - b)·I + b·softmax(...), so that a rater is right with
   probability 1 - b at least. A drawing that speaks of one class only is explained perfectly by
@@ -27,22 +28,22 @@ With two classes M swaps them: a negative drawing of one is a positive drawing o
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal, TypeAlias
 
 import torch
 from torch import Tensor, nn
 
+from multirater.nn.coarse_options import LARGEST_ERROR, CoarseOptions
 from multirater.nn.confusion import Columns
 from multirater.nn.losses import label_weights
 from multirater.nn.pixel_confusion import PixelConfusion
 from multirater.nn.rater_network import ConfusionNetwork, Labelled, Outputs, RaterLoss
 from multirater.nn.raters import Raters
+from multirater.nn.transition import LearnedTransition
 from multirater.types import MISSING
 
 RaterKind: TypeAlias = Literal["mask", "positive", "negative"]
-
-LARGEST_ERROR = 0.4
-"""Largest share of wrong pixels that a confusion matrix may claim."""
 
 _BELIEVED, _DOUBTED = 0.5, 0.7
 """Share of a drawing that the network agrees with, up to which it is taken as it is, and from which
@@ -53,18 +54,6 @@ _SMALL = 0.025
 
 _LEAST = 1e-6
 _NEVER = -1e4
-
-
-def complementary_transition(n_classes: int) -> Tensor:
-    """Return M (taken for, said not to be): zero diagonal, rows sum to one, uniform elsewhere.
-
-    Example:
-        >>> complementary_transition(3)
-        tensor([[0.0000, 0.5000, 0.5000],
-                [0.5000, 0.0000, 0.5000],
-                [0.5000, 0.5000, 0.0000]])
-    """
-    return (1 - torch.eye(n_classes)) / (n_classes - 1)
 
 
 def said_not(log_columns: Tensor) -> Tensor:
@@ -177,6 +166,7 @@ class CoarseNetwork(ConfusionNetwork):
         ndim: 2 or 3.
         kinds: of what each rater of the data set gives, by position.
         with_confusion: False takes drawings as they are, which is partial cross-entropy.
+        options: what can be chosen.
     """
 
     def __init__(
@@ -188,33 +178,91 @@ class CoarseNetwork(ConfusionNetwork):
         ndim: int,
         kinds: Sequence[RaterKind],
         with_confusion: bool = True,
+        options: CoarseOptions | None = None,
     ) -> None:
         super().__init__(
             backbone, n_features=n_features, n_classes=n_classes, ndim=ndim, confusion=None
         )
         self.kinds = tuple(kinds)
+        self.options = options or CoarseOptions()
         # Made last, so that with and without matrices the same seed gives the same other weights.
         if with_confusion:
-            self.confusion = DominantConfusion(len(kinds), n_classes, n_features)
+            self.confusion = DominantConfusion(
+                len(kinds), n_classes, n_features, self.options.largest_error
+            )
+        self.transition: LearnedTransition | None = None
+        if self.options.transition == "learned":
+            self.transition = LearnedTransition(len(kinds), n_classes)
+
+    def confusion_parameters(self) -> list[nn.Parameter]:
+        """Return the parameters that describe raters, which learn at a rate of their own."""
+        of_transition = [] if self.transition is None else list(self.transition.parameters())
+        return super().confusion_parameters() + of_transition
 
     def loss(self, features: Tensor, labelled: Labelled) -> RaterLoss:
         """Return likelihood of the labels and drawings, and trace of the drawings' matrices."""
         log_truth = self.log_truth(features).float()
+        labelled = replace(labelled, labels=self._looked_at(labelled, log_truth.shape[1]))
         labels, raters = labelled.labels, labelled.raters
         columns = identity_columns(labels, log_truth.shape[1])
         is_negative = self._are(raters, ("negative",), labels)
         each = _log_likelihood(log_truth, columns, is_negative)
         trace = torch.zeros_like(each)
         is_coarse = self._are(raters, ("positive", "negative"), labels)
+        held = torch.zeros_like(each)
         if self.confusion is not None and labelled.with_confusion and is_coarse.any():
-            agreed = each.exp() * torch.where(is_negative, log_truth.shape[1] - 1, 1)
-            held = doubt(agreed, labels, log_truth.shape[1]) * is_coarse
+            held = is_coarse.to(each.dtype).expand_as(each)
+            if self.options.doubt:
+                agreed = each.exp() * torch.where(is_negative, log_truth.shape[1] - 1, 1)
+                held = doubt(agreed, labels, log_truth.shape[1]) * is_coarse
             learned = self.confusion.columns(features, labels, raters, labelled.truth)
             mixed = columns.exp().lerp(learned.log_likelihood.exp(), held[:, :, None])
             each = _log_likelihood(log_truth, mixed.clamp(min=_LEAST).log(), is_negative)
             trace = learned.trace * held * (labels != MISSING)
+        if self.transition is not None:
+            by_transition = self._by_transition(features, log_truth, labelled, held)
+            each = torch.where(is_negative, by_transition, each)
         weight = self._weights(labelled, is_negative)
         return RaterLoss(-(each * weight).mean(), trace.mean())
+
+    def _looked_at(self, labelled: Labelled, n_classes: int) -> Tensor:
+        """Return the labels that count, with a class where undrawn pixels have one."""
+        labels, raters = labelled.labels, labelled.raters
+        if self.options.undrawn == "background":
+            # Of two classes, what is not said to be "not 1" is not 0.
+            filled: tuple[RaterKind, ...] = ("positive",)
+            if n_classes == 2:
+                filled = ("positive", "negative")
+            is_filled = self._are(raters, filled, labels) & (labels == MISSING)
+            labels = torch.where(is_filled, 0, labels)
+        left: dict[str, tuple[RaterKind, ...]] = {
+            "both": (),
+            "positive": ("negative",),
+            "negative": ("positive",),
+        }
+        kinds = left[self.options.drawings]
+        return torch.where(self._are(raters, kinds, labels), MISSING, labels) if kinds else labels
+
+    def _by_transition(
+        self, features: Tensor, log_truth: Tensor, labelled: Labelled, held: Tensor
+    ) -> Tensor:
+        """Return the log probability of negative drawings by learned transitions (eq. 5).
+
+        Args:
+            features: of the cases.
+            log_truth: (B, L, *space).
+            labelled: the drawings.
+            held: how far matrices hold, (B, R, *space).
+        """
+        assert self.transition is not None
+        n_classes, raters = log_truth.shape[1], labelled.raters
+        identity = torch.eye(n_classes, device=log_truth.device)
+        cm = identity.reshape(1, 1, n_classes, n_classes, *([1] * (log_truth.ndim - 2)))
+        if self.confusion is not None and labelled.with_confusion:
+            free = self.confusion(features, [int(rater) for rater in raters]).exp()
+            cm = cm.expand_as(free).lerp(free, held[:, :, None, None])
+        said = self.transition.said_not(cm, labelled.labels, raters)
+        return torch.logsumexp(log_truth[:, None] + said.clamp(min=_LEAST).log(), dim=2)
 
     def _are(self, raters: Raters, kinds: Sequence[RaterKind], labels: Tensor) -> Tensor:
         """Return which raters give one of these kinds, (1, R, 1, ...)."""

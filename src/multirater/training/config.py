@@ -135,7 +135,8 @@ class TrainConfig:
         "auto, cm, mean, wdn, crowd-layer, agg-net, max-mig or truth. For drawings also mode, "
         "staple, spatial-staple, separate, prob-unet, prism, mrnet, luw, label-sampling, oracle; "
         "for class labels gem, mbem, majority, dawid-skene, single-cm, soft-bootstrap; for coarse "
-        "drawings coarse, partial, positive-only, grabcut, random-walker, boxes. "
+        "drawings coarse, partial, positive-only, grabcut, random-walker, lazy-snapping, "
+        "grabcut-boxes. "
         "Another name lists all.",
         METHOD,
     )

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
 from multirater.extras import extra
+from multirater.training.lazy_snapping import lazy_snapping_mask
 from multirater.types import MISSING
 
 Seeds: TypeAlias = NDArray[np.int16]
@@ -170,9 +171,10 @@ MASKS_OF_SEEDS: dict[str, MaskOfSeeds] = {
     "positive-only": filled_mask,
     "grabcut": grabcut_mask,
     "random-walker": random_walker_mask,
-    "boxes": box_mask,
+    "lazy-snapping": lazy_snapping_mask,
+    "grabcut-boxes": box_mask,
 }
 """Ways from drawings to masks by the name of the training method."""
 
-USE_NEGATIVE = frozenset({"grabcut", "random-walker"})
+USE_NEGATIVE = frozenset({"grabcut", "random-walker", "lazy-snapping"})
 """Those that look at negative drawings too."""

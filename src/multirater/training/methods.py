@@ -13,6 +13,7 @@ from lightning.pytorch.callbacks import Callback
 
 from multirater.errors import Fault, InputError
 from multirater.nn.agg_net import AggregationNetwork
+from multirater.nn.coarse_options import CoarseOptions
 from multirater.nn.crowd_layer import CrowdLayerNetwork
 from multirater.nn.em import EMNetwork, GeneralizedEM, ModelBootstrappedEM
 from multirater.nn.jury import JuryNetwork
@@ -45,9 +46,10 @@ def _never(_: TrainConfig) -> bool:
     return False
 
 
-def _quarter(config: TrainConfig, _: Dataset) -> int:
+def _trusted(config: TrainConfig, _: Dataset) -> int:
     """Drawings are taken as they are until the network is right more often than their noise."""
-    return max(config.warmup_epochs, round(config.epochs / 4))
+    share = networks.coarse_options(config).trusted
+    return max(config.warmup_epochs, round(config.epochs * share))
 
 
 @dataclass(frozen=True)
@@ -133,7 +135,12 @@ _FOR_MASKS: dict[str, Method] = {
     "oracle": Method(as_they_are, networks.with_oracle, with_truth=True),
     "truth": Method(on_truth, networks.plain),
     "coarse": Method(
-        as_drawn, networks.coarse, _quarter, warmup_competes=False, as_good=jury.AS_GOOD
+        as_drawn,
+        networks.coarse,
+        _trusted,
+        warmup_competes=False,
+        as_good=jury.AS_GOOD,
+        options=CoarseOptions,
     ),
     "partial": Method(as_drawn, partial(networks.coarse, with_confusion=False)),
     **{name: Method(mask_of_drawings(name), networks.plain) for name in MASKS_OF_SEEDS},

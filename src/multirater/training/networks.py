@@ -12,6 +12,7 @@ from multirater.errors import Fault, InputError
 from multirater.nn.backbone import build_backbone
 from multirater.nn.classifier_backbone import build_classifier_backbone
 from multirater.nn.coarse import CoarseNetwork, RaterKind
+from multirater.nn.coarse_options import CoarseOptions
 from multirater.nn.confusion import (
     ConfusionHead,
     GivenConfusion,
@@ -144,7 +145,13 @@ def coarse(
         **_sizes(config, shape),
         kinds=shape.kinds,
         with_confusion=with_confusion,
+        options=coarse_options(config) if with_confusion else None,
     )
+
+
+def coarse_options(config: TrainConfig) -> CoarseOptions:
+    """Return what was chosen of the method for coarse drawings."""
+    return checked_options(CoarseOptions, config.options, config.method)
 
 
 def label_sampling(config: TrainConfig, shape: NetworkShape) -> RaterNetwork:
