@@ -40,7 +40,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "Probabilistic U-Net": {"method": "prob-unet"},
     "separate CNNs": {"method": "separate"},
     "STAPLE": {"method": "staple"},
-    "Spatial STAPLE": {"method": "spatial-staple"},
+    "Spatial STAPLE": {"method": "spatial-staple", "options": {"window": 7}},
     "global CMs": {"method": "cm", "confusion": "global"},
     "pixel CMs without trace": {"method": "cm", "trace_weight": 0.0},
     "pixel CMs": {"method": "cm"},
@@ -106,7 +106,7 @@ def training_job(
     sizes: Sizes, method: str, supply: str, seed: int, *, strength: float = 1.0, data: str = "digit"
 ) -> Job:
     """Describe one training run."""
-    return {
+    job = {
         "data": data,
         "method": method,
         "supply": supply,
@@ -116,6 +116,7 @@ def training_job(
         "n_test": sizes.n_test,
         "epochs": sizes.epochs,
     }
+    return {**job, "window": 7} if method == "Spatial STAPLE" else job
 
 
 def table_jobs(sizes: Sizes) -> Iterator[Job]:

@@ -9,6 +9,7 @@ from multirater.nn import (
     blocks,
 )
 from multirater.nn.confusion import GivenConfusion, columns_of
+from multirater.nn.pixel_confusion import ProductConfusion
 
 N_FEATURES = 6
 
@@ -19,6 +20,7 @@ def heads(n_raters=4, n_classes=3, diagonal=0.9):
         "global": GlobalConfusion(n_raters, n_classes, diagonal),
         "pixel": PixelConfusion(n_raters, n_classes, N_FEATURES, diagonal),
         "low-rank": LowRankConfusion(n_raters, n_classes, N_FEATURES, 2, diagonal),
+        "product": ProductConfusion(n_raters, n_classes, N_FEATURES, 2, diagonal),
     }
 
 
@@ -51,7 +53,7 @@ def trained(head):
     return head.double()
 
 
-@pytest.fixture(params=["global", "pixel", "low-rank"])
+@pytest.fixture(params=["global", "pixel", "low-rank", "product"])
 def head(request):
     return trained(heads()[request.param])
 
@@ -129,3 +131,18 @@ def test_given_matrices_do_not_learn_and_are_kept():
     assert not list(head.parameters())
     other.load_state_dict(head.state_dict())
     assert torch.allclose(other(torch.zeros(1, 5))[0].exp(), wanted, atol=1e-5)
+
+
+def test_a_product_of_rank_one_says_nothing_of_the_truth():
+    head = trained(ProductConfusion(2, 3, N_FEATURES, 1))
+    cm = head(torch.randn(2, N_FEATURES, 4, 4).double()).exp()
+    assert torch.allclose(cm, cm[:, :, :1].expand_as(cm))
+    assert torch.allclose(cm.diagonal(dim1=2, dim2=3).sum(-1), torch.ones(()).double())
+
+
+def test_a_product_of_full_rank_starts_near_the_identity():
+    head = ProductConfusion(2, 3, N_FEATURES, 3, diagonal=0.95)
+    cm = head(torch.zeros(1, N_FEATURES, 2, 2)).exp()
+    assert cm.diagonal(dim1=2, dim2=3).min() > 0.9
+    halves = ProductConfusion(2, 4, N_FEATURES, 2)(torch.zeros(1, N_FEATURES, 1, 1)).exp()
+    assert torch.allclose(halves[0, 0, 0, [0, 2], 0, 0], torch.tensor(0.5), atol=0.05)

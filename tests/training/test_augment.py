@@ -44,3 +44,19 @@ def test_same_numbers_same_change():
     one, other = (augment(before, np.random.default_rng(3)) for _ in range(2))
     assert np.array_equal(one.image, other.image)
     assert np.array_equal(one.labels, other.labels)
+
+
+def test_flips_alone_leave_every_value_where_a_mirror_puts_it():
+    before = sample((8, 12))
+    seen = set()
+    for seed in range(12):
+        changed = augment(before, np.random.default_rng(seed), only_mirror=True)
+        mirrored = {
+            axes: np.flip(before.image, [axis + 1 for axis in axes])
+            for axes in ((), (0,), (1,), (0, 1))
+        }
+        (axes,) = [key for key, image in mirrored.items() if np.array_equal(image, changed.image)]
+        expected = np.flip(before.labels, [axis + 1 for axis in axes])
+        np.testing.assert_array_equal(changed.labels, expected)
+        seen.add(axes)
+    assert len(seen) > 2

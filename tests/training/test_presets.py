@@ -20,12 +20,21 @@ TABLE_7 = {  # learning rate, epochs, batch size, weight of the trace
 
 @pytest.mark.parametrize("name", TABLE_7)
 def test_what_is_printed(name):
-    config = TrainConfig(**preset(name))
+    config = TrainConfig(**preset(f"{name}-printed"))
+    said = (config.warmup, config.rate, config.augmentation)
+    assert said == ("trace", "constant", "flips")
     printed = (config.learning_rate, config.epochs, config.batch_size, config.trace_weight)
     assert printed == TABLE_7[name]
     assert config.confusion_learning_rate == config.learning_rate
     assert (config.method, config.confusion, config.augment) == ("cm", "pixel", True)
     assert tuple(config.channels) == (32, 64, 128, 256)
+
+
+@pytest.mark.parametrize("name", TABLE_7)
+def test_a_preset_does_not_have_the_weight_that_loses_the_truth(name):
+    config = TrainConfig(**preset(name))
+    assert config.trace_weight == 0.01
+    assert (config.warmup, config.rate, config.augmentation) == ("fixed", "one-cycle", "all")
 
 
 def test_volumes_are_seen_as_slices():

@@ -36,6 +36,7 @@ def test_every_method_trains_and_predicts(studies, tmp_path, kind, method):
     [
         {"confusion": "global"},
         {"confusion": "low-rank", "rank": 1},
+        {"confusion": "product", "rank": 2, "augment": True, "augmentation": "flips"},
         {"likelihood": "joint", "warmup_epochs": 0},
         {"backbone": "SegResNet", "augment": True, "patch": (16, 16), "class_weights": "balanced"},
     ],

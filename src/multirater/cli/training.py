@@ -38,8 +38,9 @@ def train(
     preset: Annotated[
         str,
         typer.Option(
-            help="Settings of Zhang 2020 for mnist, ms-lesion, brats or lidc, or of Tanno 2019 for "
-            "tanno-mnist, tanno-cifar10 or tanno-cardiac, where no option says otherwise.",
+            help="Settings of Zhang 2020 for mnist, ms-lesion, brats or lidc (mnist-printed and so "
+            "on: as printed), or of Tanno 2019 for tanno-mnist, tanno-cifar10 or tanno-cardiac, "
+            "where no option says otherwise.",
             show_default=False,
         ),
     ] = "",
@@ -107,7 +108,14 @@ def _plan(file: Path | None, config: TrainConfig, preset: str) -> dict[str, Any]
 
 def _preset(name: str, context: typer.Context) -> dict[str, Any]:
     """Return the settings of a preset that were not given as options."""
-    from multirater.training.presets import preset
+    from multirater.progress import say
+    from multirater.training.presets import PRINTED, preset
+
+    if name.endswith(PRINTED):
+        say(
+            f"note: {name} has the trace weight as printed, with which the truth was lost on 120 "
+            f"digits (Dice 0.000); {name.removesuffix(PRINTED)} has one that holds"
+        )
 
     def is_given(option: str) -> bool:
         source = context.get_parameter_source(option)

@@ -165,13 +165,21 @@ class LowRankConfusion(_MapConfusion):
         rank: int = 1,
         diagonal: float = 0.95,
     ) -> None:
+        start = self._sizes(n_classes, rank, diagonal).expm1().log()
+        of_block = partial(_low_rank_columns, rank=rank, identity=self.identity)
+        super().__init__(n_raters, n_classes, n_features, start, of_block)
+        self.rank = rank
+
+    identity = 1.0
+    """How much of the identity the product is added to."""
+
+    @staticmethod
+    def _sizes(n_classes: int, rank: int, diagonal: float) -> Tensor:
+        """Return the entries of both factors to start with, (2 * L * rank,)."""
         # Each row starts with 1 on the diagonal and n_classes * rank * size^2 spread evenly.
         spread = (1 - diagonal) * n_classes / max(n_classes * diagonal - 1, 1e-3)
         size = (spread / (n_classes * rank)) ** 0.5
-        start = torch.full((2 * n_classes * rank,), size).expm1().log()
-        of_block = partial(_low_rank_columns, rank=rank)
-        super().__init__(n_raters, n_classes, n_features, start, of_block)
-        self.rank = rank
+        return torch.full((2 * n_classes * rank,), size)
 
     def forward(self, features: Tensor, raters: Sequence[int] | None = None) -> Tensor:
         """Return log matrices (B, R, true, observed, *space)."""
@@ -179,10 +187,30 @@ class LowRankConfusion(_MapConfusion):
         a, b = _factors(features, self.weight[chosen], self.bias[chosen], self.rank)
         product = torch.einsum("brtk...,brok...->brto...", a, b)
         identity = torch.eye(self.n_classes, dtype=product.dtype, device=product.device)
-        product = product + identity.reshape(
+        product = product + self.identity * identity.reshape(
             self.n_classes, self.n_classes, *([1] * (features.ndim - 2))
         )
         return (product / product.sum(3, keepdim=True)).log()
+
+
+class ProductConfusion(LowRankConfusion):
+    """One matrix per rater and pixel: a product of two L x rank matrices (Zhang 2020, appendix).
+
+    cm[t, o] is proportional to sum_k a[t, k] b[o, k]. With rank 1 all rows are alike: what a rater
+    draws does not depend on the truth, and nothing about it can be learned. A product of rank k
+    tells at most k groups of classes apart; it starts with classes dealt out to them in turn.
+    """
+
+    identity = 0.0
+
+    @staticmethod
+    def _sizes(n_classes: int, rank: int, diagonal: float) -> Tensor:
+        group = torch.arange(n_classes) % rank
+        is_own = group[:, None] == torch.arange(rank)
+        # A row's own group has L / rank classes: the others get what is left.
+        left = max(1 - diagonal, 1e-3)
+        each = torch.where(is_own, 1.0, (left / (2 * max(rank - 1, 1))) if rank > 1 else 1.0)
+        return each.flatten().repeat(2)
 
 
 def _factors(features: Tensor, weight: Tensor, bias: Tensor, rank: int) -> tuple[Tensor, Tensor]:
@@ -195,16 +223,22 @@ def _factors(features: Tensor, weight: Tensor, bias: Tensor, rank: int) -> tuple
 
 
 def _low_rank_columns(
-    features: Tensor, weight: Tensor, bias: Tensor, labels: Tensor, *, rank: int
+    features: Tensor,
+    weight: Tensor,
+    bias: Tensor,
+    labels: Tensor,
+    *,
+    rank: int,
+    identity: float = 1.0,
 ) -> tuple[Tensor, Tensor]:
     """Return log columns (B, R, L, P) and trace (B, R, P); see `LowRankConfusion`."""
     a, b = _factors(features, weight, bias, rank)
-    norm = 1 + (a * b.sum(2, keepdim=True)).sum(3)
+    norm = identity + (a * b.sum(2, keepdim=True)).sum(3)
     index = labels.clamp(min=0)[:, :, None]
     drawn = b.gather(2, index[:, :, :, None].expand(-1, -1, 1, rank, -1))
     classes = torch.arange(a.shape[2], device=labels.device)
-    likelihood = ((a * drawn).sum(3) + (index == classes[:, None])) / norm
-    trace = ((1 + (a * b).sum(3)) / norm).sum(2)
+    likelihood = ((a * drawn).sum(3) + identity * (index == classes[:, None])) / norm
+    trace = ((identity + (a * b).sum(3)) / norm).sum(2)
     return likelihood.log().masked_fill((labels == MISSING)[:, :, None], 0.0), trace
 
 

@@ -35,6 +35,7 @@ def augment(
     random: np.random.Generator,
     *,
     mirror: bool = True,
+    only_mirror: bool = False,
     size: Sequence[int] | None = None,
 ) -> Sample:
     """Rotate, scale and mirror, and change the intensities, at random.
@@ -46,13 +47,15 @@ def augment(
         sample: to change; a little larger than `size`, so that what turns in is image too.
         random: where chance comes from.
         mirror: whether to mirror drawings.
+        only_mirror: whether to do nothing else, as Zhang 2020 does.
         size: of the result, (*space); that of the sample when not given.
     """
     of_classes = sample.truth.ndim == 0
     if sample.image.ndim == 1:
         return sample
     space = tuple(sample.image.shape[1:] if size is None else size)
-    transform = _transform(space, mirror and not of_classes, of_classes)
+    mirrors = mirror and not of_classes
+    transform = _mirrored(space, mirrors) if only_mirror else _transform(space, mirrors, of_classes)
     transform.set_random_state(seed=int(random.integers(2**31)))
     if of_classes:
         changed = _apply(transform, sample.image, np.zeros_like(sample.image))
@@ -106,6 +109,19 @@ def _transform(space: tuple[int, ...], mirror: bool, is_gentle: bool) -> Any:
             transforms.RandScaleIntensityd("image", factors=0.25, prob=0.3),
             transforms.RandShiftIntensityd("image", offsets=0.1, prob=0.3),
             transforms.RandAdjustContrastd("image", prob=0.3, gamma=(0.7, 1.5), retain_stats=True),
+        ]
+    )
+
+
+@lru_cache(maxsize=8)
+def _mirrored(space: tuple[int, ...], mirror: bool) -> Any:
+    from monai import transforms
+
+    both, axes = ["image", "labels"], range(len(space)) if mirror else ()
+    return transforms.Compose(
+        [
+            transforms.CenterSpatialCropd(both, space),
+            *(transforms.RandFlipd(both, prob=0.5, spatial_axis=axis) for axis in axes),
         ]
     )
 

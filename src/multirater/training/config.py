@@ -147,16 +147,25 @@ class TrainConfig:
         option="--set",
         text="pairs",
     )
-    confusion: Literal["pixel", "global", "low-rank"] = setting(
-        BY_TASK, "Form of the confusion matrices of cm; for class labels only global.", RATERS
+    confusion: Literal["pixel", "global", "low-rank", "product"] = setting(
+        BY_TASK,
+        "Form of the confusion matrices of cm; for class labels only global. low-rank is identity "
+        "plus a product of low rank, product the product alone.",
+        RATERS,
     )
-    rank: int = setting(1, "Of low-rank matrices.", RATERS, least=1)
+    rank: int = setting(1, "Of low-rank matrices and products.", RATERS, least=1)
     trace_weight: float = setting(0.01, "Of the trace penalty of cm.", RATERS, least=0)
     likelihood: Literal["marginal", "joint"] = setting(
         BY_TASK, "Marginal, or joint with one truth shared by the raters of a case.", RATERS
     )
     warmup_epochs: int = setting(
         BY_TASK, "Epochs of cm with all matrices fixed, before they learn.", RATERS, least=0
+    )
+    warmup: Literal["fixed", "trace"] = setting(
+        "fixed",
+        "What the warm-up of cm does: matrices fixed, labels taken for the truth; or matrices that "
+        "learn while their trace is maximised, as Zhang 2020 says.",
+        RATERS,
     )
     backbone: "str | nn.Module" = setting(
         BY_TASK,
@@ -213,10 +222,16 @@ class TrainConfig:
         BY_TASK, "Cases or patches per step, over all devices.", SCHEDULE, least=1
     )
     learning_rate: float = setting(BY_TASK, "Peak of the one-cycle schedule.", SCHEDULE, above=0)
+    rate: Literal["one-cycle", "constant"] = setting(
+        "one-cycle", "How learning rates go over a run.", SCHEDULE
+    )
     confusion_learning_rate: float = setting(
         BY_TASK, "The same for the confusion matrices.", SCHEDULE
     )
     augment: bool = setting(BY_TASK, "Turn, scale, mirror, blur and more, at random.", SCHEDULE)
+    augmentation: Literal["all", "flips"] = setting(
+        "all", "What augmentation does: all of that, or mirroring alone.", SCHEDULE
+    )
     mirror: bool = setting(
         True, "Whether mirroring is among them: off for anatomy that has sides.", SCHEDULE
     )

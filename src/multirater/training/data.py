@@ -81,7 +81,7 @@ class SampleDataset(TorchDataset[Sample]):
         # Held-out patches are the same in every epoch.
         random = np.random.default_rng([self.config.seed, epoch if self.training else 0, index])
         if self.of_classes:
-            return augment(sample, random)
+            return augment(sample, random, only_mirror=self.config.augmentation == "flips")
         centre = self._centre(sample, random)
         if self.view == "slices":
             if part >= 0:  # the slice is chosen, and rare pixels may be in others
@@ -119,7 +119,13 @@ class SampleDataset(TorchDataset[Sample]):
         first = [at - more for at, more in zip(corner, around, strict=True)]
         wide = [side + 2 * more for side, more in zip(self.size, around, strict=True)]
         larger = take_patch(sample, first, wide)
-        return augment(larger, random, mirror=self.config.mirror, size=self.size)
+        return augment(
+            larger,
+            random,
+            mirror=self.config.mirror,
+            only_mirror=self.config.augmentation == "flips",
+            size=self.size,
+        )
 
     def _centre(self, sample: Sample, random: np.random.Generator) -> list[int] | None:
         """Return a pixel that the patch shall hold, of a rare class or disputed, or none."""

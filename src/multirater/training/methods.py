@@ -6,8 +6,9 @@ One table for drawings, one for class labels; most entries are made of the same 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
+from typing import Any
 
 from lightning.pytorch.callbacks import Callback
 
@@ -29,7 +30,7 @@ from multirater.training.drawn_targets import as_drawn, mask_of_drawings
 from multirater.training.em import EndRounds, first_count
 from multirater.training.networks import Build
 from multirater.training.options import NoOptions, checked_options
-from multirater.training.targets import Prepare, as_they_are, fused, on_truth
+from multirater.training.targets import Prepare, SpatialStapleOptions, as_they_are, fused, on_truth
 from multirater.types import Dataset
 from multirater.words import did_you_mean
 
@@ -70,6 +71,7 @@ class Method:
         keeps_last: whether, by the settings, the last epoch is kept whatever its likelihood: where
             nothing trains that.
         options: dataclass that declares the method's own options.
+        prepares_by_options: whether `prepare` takes them, by name.
         begin: what comes before the network is trained, such as judging the raters.
         callbacks: what is done between steps and epochs, such as weighing raters; made anew for
             each run.
@@ -87,6 +89,7 @@ class Method:
     as_good: float = 0.0
     keeps_last: Callable[[TrainConfig], bool] = _never
     options: type = NoOptions
+    prepares_by_options: bool = False
     begin: class_auto.Begin | None = None
     callbacks: tuple[Callable[[], Callback], ...] = ()
     leaves_out: bool = False
@@ -119,7 +122,12 @@ _FOR_MASKS: dict[str, Method] = {
     "mean": Method(as_they_are, networks.plain),
     "mode": Method(fused("majority-vote"), networks.plain),
     "staple": Method(fused("staple"), networks.plain),
-    "spatial-staple": Method(fused("spatial-staple"), networks.plain),
+    "spatial-staple": Method(
+        fused("spatial-staple"),
+        networks.plain,
+        options=SpatialStapleOptions,
+        prepares_by_options=True,
+    ),
     "separate": Method(as_they_are, networks.separate, leaves_out=True),
     "prob-unet": Method(as_they_are, networks.prob_unet),
     "prism": Method(
@@ -199,6 +207,22 @@ def training_method(name: str, kind: str) -> Method:
     )
 
 
+def prepared(dataset: Dataset, config: TrainConfig) -> Dataset:
+    """Return the data set that a method trains on."""
+    method = training_method(config.method, dataset.kind)
+    if not method.prepares_by_options:
+        return method.prepare(dataset)
+    options: Any = checked_options(method.options, config.options, config.method)
+    return method.prepare(dataset, **asdict(options))
+
+
 def check_options(config: TrainConfig, kind: str) -> None:
     """Refuse options that the method does not have, or values that they cannot have."""
     checked_options(training_method(config.method, kind).options, config.options, config.method)
+    if config.warmup == "trace" and config.method != "cm":
+        raise InputError(
+            Fault(
+                f"warmup = trace for the method {config.method}",
+                expected="the method cm, whose matrices have a trace",
+            )
+        )

@@ -57,6 +57,11 @@ class RaterModule(lightning.LightningModule):
         """Whether labels are still taken for the truth: matrices are fixed, raters not weighed."""
         return self.current_epoch < self.warmup_epochs
 
+    @property
+    def maximises_trace(self) -> bool:
+        """Whether the trace is maximised now: matrices learn to be the identity (Zhang 2020)."""
+        return self.is_warming_up and self.config.warmup == "trace"
+
     def on_train_batch_start(self, _: Batch, number: int) -> None:
         """Draw the step's random numbers from its own seed, as a resumed run will.
 
@@ -77,7 +82,8 @@ class RaterModule(lightning.LightningModule):
         losses = self._losses(batch)
         self._note({"train_nll": losses.nll, "train_trace": losses.trace}, len(batch.image))
         truth = losses.truth + self.config.overlap_weight * losses.overlap
-        return losses.nll + truth + self.config.trace_weight * losses.trace
+        sign = -1 if self.maximises_trace else 1
+        return losses.nll + truth + sign * self.config.trace_weight * losses.trace
 
     def validation_step(self, batch: Batch, _: int) -> None:
         """Held-out likelihood of the raters' labels: what chooses the epoch, without truth."""
@@ -122,7 +128,7 @@ class RaterModule(lightning.LightningModule):
                     group.raters,
                     batch.truth[first:after],
                     self.class_weight,
-                    with_confusion=not self.is_warming_up,
+                    with_confusion=not self.is_warming_up or self.maximises_trace,
                     likelihood=self.config.likelihood,
                     with_overlap=self.training and self.config.overlap_weight > 0,
                     hint=None if batch.hint is None else batch.hint[first:after],
@@ -144,6 +150,8 @@ class RaterModule(lightning.LightningModule):
         if of_raters:
             groups.append({"params": of_raters, "lr": self.config.confusion_learning_rate})
         optimizer = torch.optim.Adam(groups)
+        if self.config.rate == "constant":
+            return optimizer
         per_epoch = int(self.trainer.estimated_stepping_batches) // sum(self.schedule)
         lengths = [epochs * per_epoch for epochs in self.schedule]
         cycles = [_one_cycle(optimizer, length) for length in lengths]

@@ -21,7 +21,7 @@ from multirater.nn.confusion import (
     RaterConfusion,
 )
 from multirater.nn.label_sampling import LabelSamplingNetwork
-from multirater.nn.pixel_confusion import LowRankConfusion, PixelConfusion
+from multirater.nn.pixel_confusion import LowRankConfusion, PixelConfusion, ProductConfusion
 from multirater.nn.prism import PrismNetwork
 from multirater.nn.prism.options import PrismOptions
 from multirater.nn.prob_unet import ProbabilisticUNet
@@ -71,6 +71,8 @@ def with_confusion(config: TrainConfig, shape: NetworkShape) -> RaterNetwork:
         head = GlobalConfusion(*sizes)
     elif config.confusion == "low-rank":
         head = LowRankConfusion(*sizes, config.n_features, config.rank)
+    elif config.confusion == "product":
+        head = ProductConfusion(*sizes, config.n_features, config.rank)
     else:
         head = PixelConfusion(*sizes, config.n_features)
     return _confusion_network(config, shape, head)

@@ -35,7 +35,7 @@ from multirater.training.description import describe_run
 from multirater.training.folds import train_folds
 from multirater.training.gold_targets import held_to_gold
 from multirater.training.memory import within_what_is_free
-from multirater.training.methods import Method, check_options, training_method
+from multirater.training.methods import Method, check_options, prepared, training_method
 from multirater.training.module import RaterModule
 from multirater.training.own_backbone import keep_backbone, trusting_code, with_backbone
 from multirater.training.plan import Plan
@@ -149,7 +149,7 @@ class _Prepared:
 
 def _prepared(found: Survey, target: Path, config: TrainConfig) -> _Prepared:
     method = training_method(config.method, found.dataset.kind)
-    dataset = held_to_gold(method.prepare(found.dataset))
+    dataset = held_to_gold(prepared(found.dataset, config))
     folder = target / DECODED
     decoded = decoded_cases(dataset, config, with_truth=method.with_truth, folder=folder)
     return _Prepared(method, dataset, decoded)

@@ -29,6 +29,9 @@ _WORDS = {
     "precision": PRECISIONS,
     "accelerator": ACCELERATORS,
     "view": ("auto", "2d", "slices", "3d"),
+    "warmup": ("fixed", "trace"),
+    "rate": ("one-cycle", "constant"),
+    "augmentation": ("all", "flips"),
 }
 
 

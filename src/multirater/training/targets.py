@@ -5,8 +5,8 @@ Fuse-then-train is training on a data set whose only rater is the fusion.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -17,7 +17,8 @@ from multirater.errors import Fault, InputError
 from multirater.fuse.methods import NEEDS_SPACE, method_named
 from multirater.types import Case, Dataset, Geometry, LabelMap, Source
 
-Prepare = Callable[[Dataset], Dataset]
+Prepare = Callable[..., Dataset]
+"""Turns a data set into the one that is trained on; may take options of the method by name."""
 
 
 def as_they_are(dataset: Dataset) -> Dataset:
@@ -50,14 +51,36 @@ def on_truth(dataset: Dataset) -> Dataset:
     return replace(dataset, cases=cases, raters=("truth",))
 
 
-def on_fused(dataset: Dataset, method: str) -> Dataset:
-    """Train on one fused label per case: drawings fused case by case, class labels all together."""
+@dataclass(frozen=True)
+class SpatialStapleOptions:
+    """Options of the training method `spatial-staple`.
+
+    Attributes:
+        window: side of the window in which raters are judged, in the unit of the spacing: about a
+            quarter of an image's side. One that is larger than the image gives what `staple` does.
+    """
+
+    window: float = 31.0
+
+    def __post_init__(self) -> None:
+        if self.window <= 0:
+            raise InputError(Fault(f"option window = {self.window}", expected="more than 0"))
+
+
+def on_fused(dataset: Dataset, method: str, **options: Any) -> Dataset:
+    """Train on one fused label per case: drawings fused case by case, class labels all together.
+
+    Args:
+        dataset: with the labels of raters.
+        method: of fusion.
+        options: of that method, for drawings.
+    """
     require_labels(dataset)
     if dataset.kind == "classes":
         return _on_fused_classes(dataset, method)
     n_classes = None if dataset.classes is None else len(dataset.classes)
     cases = tuple(
-        replace(case, labels={method: Source(partial(_fused, case, n_classes, method))})
+        replace(case, labels={method: Source(partial(_fused, case, n_classes, method, options))})
         if case.labels
         else case
         for case in dataset
@@ -89,10 +112,10 @@ def fused(method: str) -> Prepare:
     return partial(on_fused, method=method)
 
 
-def _fused(case: Case, n_classes: int | None, method: str) -> LabelMap:
+def _fused(case: Case, n_classes: int | None, method: str, options: Mapping[str, Any]) -> LabelMap:
     labels = case.read_labels()
-    options = {"spacing": labels.geometry.spacing} if method in NEEDS_SPACE else {}
-    label = _label(method, labels.array, n_classes, raters=labels.raters, **options)
+    space = {"spacing": labels.geometry.spacing} if method in NEEDS_SPACE else {}
+    label = _label(method, labels.array, n_classes, raters=labels.raters, **space, **options)
     return LabelMap(label, labels.geometry, f"fused by {method}")
 
 

@@ -1,0 +1,227 @@
+"""Zhang 2020 at its own size: the U-Net of 32 to 256 channels, and every form as printed.
+
+    python benchmarks/zhang2020_forms.py --jobs 2
+    python benchmarks/zhang2020_forms.py --quick --jobs 1
+
+In this order, resumable: the presets `mnist` and `mnist-printed` on few and on more digits (does
+the truth survive?); Fig. 3, the trace weight over training, with all labels and with one; the forms
+in the place of Table 6 (warm-up that maximises the trace, constant rate, flips alone, the
+pure product of low rank); Tables 1 and 2 and Fig. 4c, d with the methods of `zhang2020.py`; and the
+consensus of the predicted raters against that of the real ones (Fig. 14), with Dice by consensus
+(Fig. 15). About four hours on two cores. Results: benchmarks/results/zhang2020_forms.jsonl, .md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import tempfile
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from grid import Job, Record, as_table, grid_arguments, markdown, mean_std, run_and_report
+from grid import what_was_run as ran
+from multirater.evaluation import evaluate
+from multirater.io import read_dataset
+from multirater.metrics import dice_score
+from zhang2020 import METHODS, simulated
+
+UNET: dict[str, Any] = {"channels": (32, 64, 128, 256), "n_features": 32, "batch_size": 16}
+WEIGHTS = (0.001, 0.01, 0.1, 0.4, 0.7, 0.9)
+"""Of the trace, in Fig. 3."""
+
+FORMS: dict[str, dict[str, Any]] = {
+    "pixel": {},
+    "warm-up that maximises the trace": {"warmup": "trace"},
+    "constant rate": {"rate": "constant", "learning_rate": 1e-4, "confusion_learning_rate": 1e-4},
+    "flips alone": {"augment": True, "augmentation": "flips"},
+    "identity + product, rank 1": {"confusion": "low-rank", "rank": 1},
+    "product, rank 1": {"confusion": "product", "rank": 1},
+    "product, rank 2": {"confusion": "product", "rank": 2},
+}
+TABLES = tuple(name for name in METHODS if name != "truth")
+GROUPS = ("low", "middle", "high")
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How much is run.
+
+    Attributes:
+        n_train: digits to train on.
+        n_test: to test on.
+        epochs: passes over them.
+        seeds: of the tables.
+        few: digits that presets are tried on.
+        preset_epochs: passes of a preset.
+        strengths: of the raters' errors, for Fig. 4c, d.
+    """
+
+    n_train: int
+    n_test: int
+    epochs: int
+    seeds: int
+    few: tuple[int, ...]
+    preset_epochs: int
+    strengths: tuple[float, ...]
+
+
+FULL = Sizes(2000, 300, 6, 3, (120, 1000), 60, (0.5, 2.0, 4.0))
+QUICK = Sizes(60, 20, 2, 1, (40,), 3, (4.0,))
+
+
+def all_jobs(sizes: Sizes) -> list[Job]:
+    """Every run once, the presets first."""
+    jobs: list[Job] = []
+    for n_train in sizes.few:
+        for name in ("mnist", "mnist-printed"):
+            for supply in ("dense", "one"):
+                shared = {"supply": supply, "n_train": n_train, "seed": 0, "strength": 1.0}
+                jobs.append({"part": "preset", "name": name, **shared} | _tested(sizes))
+                jobs[-1]["epochs"] = sizes.preset_epochs if n_train < 500 else 12
+    for weight in WEIGHTS:
+        for supply in ("dense", "one"):
+            jobs.append(_job(sizes, "figure 3", str(weight), supply, 0))
+    for seed in range(sizes.seeds):
+        jobs += [_job(sizes, "forms", name, "dense", seed) for name in FORMS]
+        for supply in ("dense", "one"):
+            jobs += [_job(sizes, "tables", name, supply, seed) for name in TABLES]
+    for strength in sizes.strengths:
+        for supply in ("dense", "one"):
+            for name in ("mode labels", "global CMs", "pixel CMs", "auto"):
+                jobs.append({**_job(sizes, "tables", name, supply, 0), "strength": strength})
+    return jobs
+
+
+def _tested(sizes: Sizes) -> dict[str, int]:
+    return {"n_test": sizes.n_test, "epochs": sizes.epochs}
+
+
+def _job(sizes: Sizes, part: str, name: str, supply: str, seed: int) -> dict[str, Any]:
+    sized = {"n_train": sizes.n_train, **_tested(sizes)}
+    return {"part": part, "name": name, "supply": supply, "seed": seed, "strength": 1.0, **sized}
+
+
+def settings_of(job: Job) -> dict[str, Any]:
+    """Settings of `TrainConfig` for a job."""
+    from multirater.training.presets import preset
+
+    if job["part"] == "preset":
+        return {**preset(job["name"]), "n_features": 32}
+    if job["part"] == "figure 3":
+        return {**UNET, "method": "cm", "trace_weight": float(job["name"])}
+    if job["part"] == "forms":
+        return {**UNET, "method": "cm", **FORMS[job["name"]]}
+    return {**UNET, **METHODS[job["name"]]}
+
+
+def work(job: Job) -> dict[str, Any]:
+    """Train, predict the test digits, and compare with truth and raters."""
+    from multirater.training import TrainConfig, predict, train
+
+    warnings.simplefilter("ignore")
+    keys = ("n_train", "n_test", "supply", "strength", "seed")
+    data = simulated("digit", *(job[key] for key in keys))
+    shared = {"epochs": job["epochs"], "seed": job["seed"], "accelerator": "cpu"}
+    config = TrainConfig(**{**settings_of(job), **shared})
+    test = data.split("test")
+    with tempfile.TemporaryDirectory() as folder:
+        run, out = Path(folder) / "run", Path(folder) / "out"
+        best = train(data, run, config)
+        predict(run, test, out, raters=True, confusion=True)
+        scores = evaluate(out, test, n_resamples=1).scores["value"]
+        with (run / "curves.csv").open(newline="", encoding="utf-8") as stream:
+            curve = [row["val_nll"] for row in csv.DictReader(stream)]
+        found = consensus(read_dataset(out), test)
+    wanted = ("Dice", "CM RMSE", "energy distance (Dice)")
+    measured = {name: float(scores[name, "all"]) for name in wanted if (name, "all") in scores}
+    return {**measured, **found, "held-out nll": best.best_nll, "curve": curve}
+
+
+def consensus(found: Any, test: Any) -> dict[str, Any]:
+    """Consensus of predicted against real raters (Fig. 14), and Dice by consensus (Fig. 15)."""
+    real, predicted, dice = [], [], []
+    for case in test:
+        drawn = [case.read_label(rater).array for rater in test.raters]
+        mine = next(each for each in found if each.name == case.name)
+        said = [mine.read_label(rater).array for rater in test.raters if rater in mine.labels]
+        real.append(agreed(drawn))
+        predicted.append(agreed(said) if len(said) > 1 else float("nan"))
+        truth = case.read_truth()
+        dice.append(dice_score(truth.array, mine.read_label("network").array))
+    parts = np.array_split(np.argsort(real, kind="stable"), len(GROUPS))
+    groups = {
+        f"Dice, {name} consensus": float(np.mean(np.asarray(dice)[part]))
+        for name, part in zip(GROUPS, parts, strict=True)
+    }
+    both = pd.Series(real).corr(pd.Series(predicted))
+    return {"consensus r": None if np.isnan(both) else float(both), **groups}
+
+
+def agreed(drawn: Sequence[np.ndarray]) -> float:
+    """Share of what anybody drew that all drew."""
+    union, shared = np.any(drawn, axis=0).sum(), np.all(drawn, axis=0).sum()
+    return float(shared / union) if union else 1.0
+
+
+def write_report(records: Sequence[Record], n_jobs: int, arguments: argparse.Namespace) -> Path:
+    """Write the tables beside the results and return their file."""
+    parts = [
+        "# Zhang 2020 at its own size\n\n"
+        f"{ran('zhang2020_forms', records, n_jobs, quick=arguments.quick)} U-Net of 32, 64, 128 "
+        "and 256 channels; Dice in per cent with the truth of unseen digits.\n"
+    ]
+    runs = as_table(records)
+    for part, title in (
+        ("preset", "Presets: does the truth survive?"),
+        ("figure 3", "Fig. 3: weight of the trace"),
+        ("forms", "Forms of the paper, in the place of Table 6"),
+        ("tables", "Tables 1 and 2, Fig. 4c and d"),
+    ):
+        chosen = runs[runs["part"] == part] if len(runs) else runs
+        if len(chosen):
+            columns = ["supply", "n_train"] if part == "preset" else ["supply", "strength"]
+            table = mean_std(chosen, "name", columns, "Dice", digits=1, scale=100)
+            parts.append(f"## {title}\n\n{markdown(table)}")
+    if len(runs) and "consensus r" in runs:
+        parts.append(_by_consensus(runs[runs["part"] == "tables"]))
+    path: Path = arguments.results.with_suffix(".md")
+    path.write_text("\n".join(part for part in parts if part), encoding="utf-8")
+    return path
+
+
+def _by_consensus(runs: pd.DataFrame) -> str:
+    usual = runs[runs["strength"] == 1.0]
+    if usual.empty:
+        return ""
+    rows = []
+    for (name, supply), own in usual.groupby(["name", "supply"], sort=False):
+        row = {
+            "method": name,
+            "labels": supply,
+            "r": f"{own['consensus r'].astype(float).mean():.2f}",
+        }
+        row |= {each: f"{100 * own[f'Dice, {each} consensus'].mean():.1f}" for each in GROUPS}
+        rows.append(row)
+    return (
+        "## Fig. 14 and 15: consensus\n\nr: correlation over images of the share that all raters "
+        "drew of what any drew, real and predicted; then Dice of images with low, middle and high "
+        f"consensus.\n\n{markdown(pd.DataFrame(rows).set_index('method'))}"
+    )
+
+
+def main() -> None:
+    """Run what is missing and write the tables."""
+    arguments = grid_arguments(__doc__.splitlines()[0], "zhang2020_forms")
+    jobs = all_jobs(QUICK if arguments.quick else FULL)
+    run_and_report(work, jobs, arguments, write_report)
+
+
+if __name__ == "__main__":
+    main()
