@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,66 @@ from multirater.metrics.known import ratio_or_nan
 from multirater.metrics.overlap import Overlap, overlaps_of_tables
 from multirater.patterns import encode_patterns
 
-_FEW = 16
-"""Up to so many raters all pairs are worked on at once."""
-
 _FEW_ITEMS = 1 << 10
-"""Up to so many items a dense product is quicker than a sparse one, or looking for patterns."""
+"""Up to so many items are not looked through for patterns."""
+
+_FEW_VALUES = 1 << 14
+"""Up to so many indicators a dense product is quicker than a sparse one, however few are set."""
+
+_DENSE = 7
+"""So many times the labels of an item may be indicators for a dense product to be quicker."""
+
+_AT_ONCE = 1 << 21
+"""Indicators of a dense product at a time: 16 MB."""
+
+
+@dataclass(frozen=True, eq=False)
+class PairTables:
+    """What every two raters said of the same items.
+
+    Attributes:
+        n_raters: all of them.
+        present: (n_present,), positions of those who labelled anything.
+        counts: (n_present, n_present, class of one, class of the other), items.
+    """
+
+    n_raters: int
+    present: NDArray[np.intp]
+    counts: NDArray[np.float64]
+
+    def overlaps(
+        self, score: Overlap, foreground: int | None = None, *, empty: float = 1.0
+    ) -> NDArray[np.float64]:
+        """Return the scores of every two raters, as `pairwise_scores` does."""
+        scores = np.full((self.n_raters, self.n_raters), np.nan)
+        found = overlaps_of_tables(self.counts, score, foreground, empty=empty)
+        scores[np.ix_(self.present, self.present)] = found
+        return scores
+
+
+def pair_tables(
+    labels: ArrayLike, *, weights: ArrayLike | None = None, n_classes: int | None = None
+) -> PairTables:
+    """Count what every two raters said of the same items, once for all scores of them.
+
+    Args:
+        labels: class indices (n_raters, *items), -1 or NaN where not labelled.
+        weights: (*items), how many items each column stands for.
+        n_classes: of the tables; as many as the labels need when not given.
+
+    Example:
+        >>> tables = pair_tables([[0, 1, 1], [-1, -1, -1], [0, 1, 0]])
+        >>> tables.present.tolist(), tables.counts[0, 1].tolist()
+        ([0, 2], [[1.0, 0.0], [1.0, 1.0]])
+    """
+    ratings, items = as_rating_rows(labels)
+    flat_weights = None if weights is None else as_item_weights(weights, items)
+    present = np.flatnonzero((ratings >= 0).any(1))
+    n_classes = n_classes or count_classes(ratings)
+    counts = np.zeros((0, 0, n_classes, n_classes))
+    if len(present):
+        counts = _pair_counts(ratings[present], n_classes, flat_weights)
+    return PairTables(len(ratings), present, counts)
 
 
 def pairwise_scores(
@@ -45,19 +101,7 @@ def pairwise_scores(
         >>> pairwise_scores([[0, 1, 1], [0, 1, 0], [-1, -1, -1]]).round(3).tolist()
         [[1.0, 0.667, nan], [0.667, 1.0, nan], [nan, nan, nan]]
     """
-    ratings, items = as_rating_rows(labels)
-    n_raters = len(ratings)
-    flat_weights = None if weights is None else as_item_weights(weights, items)
-    counts = _pair_counts(ratings, count_classes(ratings), flat_weights)
-    if n_raters <= _FEW:
-        return overlaps_of_tables(counts, score, foreground, empty=empty)
-    scores = np.full((n_raters, n_raters), np.nan)
-    for a in range(n_raters):  # of many raters, few share a case
-        for b in np.flatnonzero(counts[a, a:].any((1, 2))) + a:
-            scores[a, b] = scores[b, a] = overlaps_of_tables(
-                counts[a, b], score, foreground, empty=empty
-            )
-    return scores
+    return pair_tables(labels, weights=weights).overlaps(score, foreground, empty=empty)
 
 
 def pairwise_kappa(labels: ArrayLike, *, weights: ArrayLike | None = None) -> NDArray[np.float64]:
@@ -85,11 +129,21 @@ def pairwise_kappa(labels: ArrayLike, *, weights: ArrayLike | None = None) -> ND
         own = said[:, rater * n_classes : (rater + 1) * n_classes]
         counts = np.asarray((own.T @ weighted).todense(), dtype=float)
         tables = counts.reshape(n_classes, n_raters, n_classes).transpose(1, 0, 2)
-        shares = ratio_or_nan(tables, tables.sum((1, 2), keepdims=True))
-        observed = np.trace(shares, axis1=1, axis2=2)
-        chance = np.einsum("rc,rc->r", shares.sum(1), shares.sum(2))
-        kappas[rater] = ratio_or_nan(observed - chance, 1 - chance)
+        kappas[rater] = kappas_of_tables(tables)
     return kappas
+
+
+def kappas_of_tables(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Cohen's kappa from many tables (..., class of one, class of the other); see `pairwise_kappa`.
+
+    Example:
+        >>> kappas_of_tables(np.array([[2.0, 0.0], [1.0, 1.0]])).tolist()
+        0.5
+    """
+    shares = ratio_or_nan(counts, counts.sum((-2, -1), keepdims=True))
+    observed = np.trace(shares, axis1=-2, axis2=-1)
+    chance = np.einsum("...c,...c->...", shares.sum(-2), shares.sum(-1))
+    return ratio_or_nan(observed - chance, 1 - chance)
 
 
 def _pair_counts(
@@ -97,8 +151,8 @@ def _pair_counts(
 ) -> NDArray[np.float64]:
     """Count what every two raters said of the same items, (rater, rater, class, class).
 
-    Items with the same labels are counted once, and one product of sparse indicator matrices
-    counts all pairs: with 40 raters of whom three label a case, the empty pairs cost nothing.
+    Items with the same labels are counted once, and one product of indicator matrices counts all
+    pairs: a sparse one where few raters label an item, so that empty pairs cost nothing.
     """
     n_raters, n_items = ratings.shape
     if weights is None or n_items > _FEW_ITEMS:
@@ -108,14 +162,26 @@ def _pair_counts(
             weight = np.bincount(found.index, weights=weights, minlength=len(rows)).astype(float)
     else:
         rows, weight = ratings.T, weights
-    n_columns = n_raters * n_classes
-    if rows.size * n_classes <= _FEW_ITEMS * _FEW:
-        dense = (rows[:, :, None] == np.arange(n_classes)).reshape(len(rows), n_columns)
-        counts = np.asarray(dense.T.astype(float) @ (dense * weight[:, None]))
+    n_values = len(rows) * n_raters * n_classes
+    if n_values <= max(_FEW_VALUES, _DENSE * np.count_nonzero(rows >= 0)):
+        counts = _dense_product(rows, n_classes, weight)
     else:
         said = _indicators(rows, n_classes)
         counts = np.asarray((said.T @ _scaled(said, weight)).todense(), dtype=float)
     return counts.reshape(n_raters, n_classes, n_raters, n_classes).transpose(0, 2, 1, 3)
+
+
+def _dense_product(
+    rows: NDArray[Any], n_classes: int, weight: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    n_columns = rows.shape[1] * n_classes
+    counts = np.zeros((n_columns, n_columns))
+    step = max(1, _AT_ONCE // max(1, n_columns))
+    for first in range(0, len(rows), step):
+        part = rows[first : first + step]
+        said = (part[:, :, None] == np.arange(n_classes)).reshape(len(part), n_columns)
+        counts += said.T.astype(float) @ (said * weight[first : first + step, None])
+    return counts
 
 
 def _indicators(rows: NDArray[Any], n_classes: int) -> Any:

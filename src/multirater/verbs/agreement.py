@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -12,17 +12,21 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from multirater import metrics
-from multirater.dataset_groups import group_agreement
+from multirater.dataset_groups import group_agreement, group_columns
 from multirater.dataset_sizes import compare_sizes
 from multirater.errors import Fault, InputError
 from multirater.io.survey import Survey, survey
-from multirater.metrics.known import mean_of_known
+from multirater.metrics.known import ratio_or_nan
 from multirater.metrics.overlap import Overlap
+from multirater.metrics.pairwise import kappas_of_tables, pair_tables
 from multirater.progress import track
 from multirater.types import MISSING, Dataset
 from multirater.words import counted
 
 Level = Literal["nominal", "ordinal", "interval"]
+_MOST_TOGETHER = 1 << 12
+"""Raters times classes of whose pairs tables are kept: 128 MB at most."""
+
 _OVERLAPS: dict[str, Overlap] = {"Dice": "dice", "IoU": "iou"}
 
 
@@ -95,45 +99,87 @@ def agreement(
         # With the number of categories given, a draw of cases without one of them still counts it.
         "Gwet AC1": partial(metrics.gwet_ac1, n_classes=len(found.classes)),
     }
-    scores: dict[str, NDArray[np.float64]] = {}
-    if found.dataset.kind == "masks":
-        scores = {name: np.stack(_pair_scores(found, each)) for name, each in _OVERLAPS.items()}
-    estimates = _overlaps(found, scores, draws) if scores else {}
+    scores = _PairScores.of(found) if found.dataset.kind == "masks" else _PairScores()
+    estimates: Estimates = {
+        (f"mean {measure} of pairs", label): metrics.case_interval(float, values, **draws)
+        for (measure, label), values in scores.of_cases.items()
+    }
     for name, measure in track(measures.items(), "measuring agreement", len(measures)):
         estimates |= _coefficients(name, measure, pooled, found.classes.names, draws)
     several_cases = len(np.unique(pooled.cases)) > 1
-    pairs = _pairs(found, pooled, scores)
+    pairs = _pairs(found, scores)
     return Agreement(
         _table(estimates, several_cases),
         pairs,
         level,
-        group_agreement(found, scores.get("Dice"), draws),
-        compare_sizes(found, level=level) if scores else pd.DataFrame(),
+        group_agreement(found, scores.dice, draws),
+        compare_sizes(found, level=level) if scores.of_pairs else pd.DataFrame(),
         _notes(pairs),
     )
 
 
 @dataclass(frozen=True, eq=False)
 class _Pooled:
-    """Patterns of all cases side by side: labels (n_raters, n), how many pixels, which case."""
+    """What was said of the pixels of all cases, without saying who said it.
 
-    labels: NDArray[np.int64]
-    weights: NDArray[np.int64]
+    Coefficients ask no more, and with many raters far fewer columns differ than label patterns.
+
+    Attributes:
+        ratings: labels (most labels of a pixel, n), -1 where there are fewer.
+        weights: (n,), how many pixels each column stands for.
+        cases: (n,), the case it belongs to.
+    """
+
+    ratings: NDArray[np.integer[Any]]
+    weights: NDArray[np.float64]
     cases: NDArray[np.int64]
 
     @staticmethod
     def of(found: Survey) -> _Pooled:
+        if found.dataset.kind == "classes":  # a case has one pattern
+            labels = np.concatenate([case.rows for case in found.cases]).T
+            most = max(int((labels != MISSING).sum(0).max(initial=0)), 1)
+            cases = np.repeat(np.arange(len(found.cases)), [len(each.rows) for each in found.cases])
+            ratings = np.sort(labels, axis=0)[len(labels) - most :]
+            return _Pooled(ratings, np.ones(len(cases)), cases)
+        merged = [_merged(case.rows, case.counts, len(found.classes)) for case in found.cases]
+        counts = np.concatenate([each for each, _ in merged])
         return _Pooled(
-            np.concatenate([case.rows for case in found.cases]).T,
-            np.concatenate([case.counts for case in found.cases]),
-            np.repeat(np.arange(len(found.cases)), [len(case.rows) for case in found.cases]),
+            _ratings_of(counts),
+            np.concatenate([weights for _, weights in merged]),
+            np.repeat(np.arange(len(merged)), [len(weights) for _, weights in merged]),
         )
 
-    @cached_property
-    def ratings(self) -> NDArray[np.int64]:
-        """Labels without saying whose, (most labels of an item, n): of a crowd few rate an item."""
-        most = int((self.labels != MISSING).sum(0).max(initial=0))
-        return np.sort(self.labels, axis=0)[len(self.labels) - max(most, 1) :]
+
+def _merged(
+    rows: NDArray[np.int64], pixels: NDArray[np.int64], n_classes: int
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Count labels by class, (n, n_classes), and pixels (n,) with these counts, of one case."""
+    counts = np.stack([(rows == k).sum(1) for k in range(n_classes)], axis=1)
+    base = rows.shape[1] + 1
+    if base**n_classes < 1 << 62:  # one number per row is far quicker to sort than rows are
+        code = counts @ base ** np.arange(n_classes, dtype=np.int64)
+        _, first, member = np.unique(code, return_index=True, return_inverse=True)
+    else:
+        _, first, member = np.unique(counts, axis=0, return_index=True, return_inverse=True)
+    return counts[first], np.bincount(member.ravel(), weights=pixels, minlength=len(first))
+
+
+def _ratings_of(counts: NDArray[np.int64]) -> NDArray[np.integer[Any]]:
+    """Spell counts of labels (n, n_classes) out as labels (most, n) in order, -1 before them.
+
+    Example:
+        >>> _ratings_of(np.array([[2, 1], [0, 1]])).tolist()
+        [[0, -1], [0, -1], [1, 1]]
+    """
+    totals = counts.sum(1)
+    most = max(int(totals.max(initial=0)), 1)
+    place = np.arange(most)[:, None] - (most - totals)
+    ratings = np.zeros(place.shape, dtype=np.int32)
+    for ends in np.cumsum(counts, axis=1).T[:-1]:
+        ratings += place >= ends
+    ratings[place < 0] = MISSING
+    return ratings
 
 
 Estimates: TypeAlias = dict[tuple[str, str], metrics.Estimate[Any]]
@@ -164,37 +210,71 @@ def _coefficients(
     return estimates
 
 
-def _overlaps(
-    found: Survey, scores: dict[str, NDArray[np.float64]], draws: dict[str, Any]
-) -> Estimates:
-    names = found.classes.names
-    foregrounds: dict[str, int | None] = {"all": None}
-    if len(names) > 2:
-        foregrounds |= {name: k for k, name in enumerate(names) if k > 0}
-    estimates: Estimates = {}
-    for measure, score in _OVERLAPS.items():
-        for label, foreground in foregrounds.items():
-            of_class = scores[measure]
-            if foreground is not None:
-                of_class = np.stack(_pair_scores(found, score, foreground))
-            means = [_mean_of_pairs(each) for each in of_class]
-            estimates[f"mean {measure} of pairs", label] = metrics.case_interval(
-                float, means, **draws
-            )
-    return estimates
+@dataclass(frozen=True, eq=False)
+class _PairScores:
+    """Overlap of every two raters of masks.
+
+    Attributes:
+        of_cases: by measure and class (`all`), the mean over pairs of each case with labels.
+        of_pairs: by measure, the mean over cases, (n_raters, n_raters).
+        kappa: Cohen's, over all pixels, (n_raters, n_raters); None where it was not found out.
+        dice: of all cases and pairs, (n_cases, n_raters, n_raters), where groups are compared.
+    """
+
+    of_cases: dict[tuple[str, str], list[float]] = field(default_factory=dict)
+    of_pairs: dict[str, NDArray[np.float64]] = field(default_factory=dict)
+    kappa: NDArray[np.float64] | None = None
+    dice: NDArray[np.float64] | None = None
+
+    @staticmethod
+    def of(found: Survey) -> _PairScores:
+        names, n_raters = found.classes.names, len(found.dataset.raters)
+        classes: dict[str, int | None] = {"all": None}
+        if len(names) > 2:
+            classes |= {name: k for k, name in enumerate(names) if k > 0}
+        of_cases: dict[tuple[str, str], list[float]] = {
+            (measure, label): [] for measure in _OVERLAPS for label in classes
+        }
+        sums = {measure: _Mean(n_raters) for measure in _OVERLAPS}
+        # Kappa asks for the tables of all cases together; if those are too large, it counts anew.
+        n_classes = len(names) if n_raters * len(names) <= _MOST_TOGETHER else None
+        side = n_classes or 0
+        together = np.zeros((n_raters, n_raters, side, side))
+        # With many raters the pairs of all cases are more than all the rest of a study.
+        has_groups = bool(group_columns(found.dataset.raters, found.dataset.rater_info))
+        dice = []
+        for case in found.cases:
+            if not len(case.rows):
+                continue
+            tables = pair_tables(case.rows.T, weights=case.counts, n_classes=n_classes)
+            if n_classes:
+                together[np.ix_(tables.present, tables.present)] += tables.counts
+            for (measure, label), means in of_cases.items():
+                scores = tables.overlaps(_OVERLAPS[measure], classes[label], empty=np.nan)
+                means.append(_mean_of_pairs(scores))
+                if label == "all":
+                    sums[measure].add(scores)
+                    if measure == "Dice" and has_groups:
+                        dice.append(scores)
+        of_pairs = {measure: each.mean() for measure, each in sums.items()}
+        none = np.empty((0, n_raters, n_raters))
+        kappa = kappas_of_tables(together) if n_classes else None
+        return _PairScores(of_cases, of_pairs, kappa, np.stack(dice) if dice else none)
 
 
-def _pair_scores(
-    found: Survey, score: Overlap, foreground: int | None = None
-) -> list[NDArray[np.float64]]:
-    """Scores (n_raters, n_raters) of every case that has labels."""
-    return [
-        metrics.pairwise_scores(
-            case.rows.T, score=score, foreground=foreground, weights=case.counts, empty=np.nan
-        )
-        for case in found.cases
-        if len(case.rows)
-    ]
+class _Mean:
+    """Mean of known values, one matrix after the other."""
+
+    def __init__(self, side: int) -> None:
+        self._sum, self._n = np.zeros((side, side)), np.zeros((side, side))
+
+    def add(self, values: NDArray[np.float64]) -> None:
+        known = ~np.isnan(values)
+        self._sum[known] += values[known]
+        self._n += known
+
+    def mean(self) -> NDArray[np.float64]:
+        return ratio_or_nan(self._sum, self._n)
 
 
 def _mean_of_pairs(scores: NDArray[np.float64]) -> float:
@@ -218,23 +298,25 @@ def _table(estimates: Estimates, several_cases: bool) -> pd.DataFrame:
     return pd.DataFrame(rows).set_index(["measure", "class"])
 
 
-def _pairs(found: Survey, pooled: _Pooled, scores: dict[str, NDArray[np.float64]]) -> pd.DataFrame:
+def _pairs(found: Survey, scores: _PairScores) -> pd.DataFrame:
     """Compare every two raters who share a case."""
     raters = found.dataset.raters
     drawn = np.stack([(case.rows != MISSING).any(0) for case in found.cases])
     nothing = drawn & ~np.stack([(case.rows > 0).any(0) for case in found.cases])
     # Products of floats are much faster than those of integers, and exact for such counts.
     shared, empty = (each.T.astype(float) @ each.astype(float) for each in (drawn, nothing))
-    kappa = metrics.pairwise_kappa(pooled.labels, weights=pooled.weights)
-    means = {name: mean_of_known(each, 0) for name, each in scores.items()}
-    rows = []
+    means, kappa = scores.of_pairs, scores.kappa
+    if kappa is None:
+        rows, pixels = zip(*((case.rows, case.counts) for case in found.cases), strict=True)
+        kappa = metrics.pairwise_kappa(np.concatenate(rows).T, weights=np.concatenate(pixels))
+    lines = []
     for a, b in zip(*np.nonzero(np.triu(shared, k=1)), strict=True):
         row: dict[str, Any] = {"rater a": raters[a], "rater b": raters[b]}
         row |= {name: float(each[a, b]) for name, each in means.items()}
         row |= {"Cohen kappa": float(kappa[a, b]), "cases": int(shared[a, b])}
-        rows.append(row | {"empty": int(empty[a, b])})
-    columns = ["rater a", "rater b", *scores, "Cohen kappa", "cases"]
-    return pd.DataFrame(rows, columns=[*columns, "empty"] if scores else columns)
+        lines.append(row | {"empty": int(empty[a, b])})
+    columns = ["rater a", "rater b", *means, "Cohen kappa", "cases"]
+    return pd.DataFrame(lines, columns=[*columns, "empty"] if means else columns)
 
 
 def _notes(pairs: pd.DataFrame) -> tuple[str, ...]:
