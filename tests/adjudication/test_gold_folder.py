@@ -83,6 +83,35 @@ def test_a_line_that_was_cut_off_is_left_out(desk_of):
     assert all(json.loads(line) for line in log.read_text().splitlines())
 
 
+def test_files_that_others_put_beside_the_labels_stay(desk_of):
+    with desk_of("masks") as desk:
+        take(desk, 0, 1)
+    labels = desk.gold.folder / "labels"
+    for name in ("notes.txt", "s0.png", "s0.draft.png", "other.7.png"):
+        (labels / name).write_text("mine")
+    (labels / "s0.9.png").write_text("left by a killed server")
+    with desk_of("masks"):
+        pass
+    left = {file.name for file in labels.iterdir() if file.read_bytes() == b"mine"}
+    assert left == {"notes.txt", "s0.png", "s0.draft.png", "other.7.png"}
+    assert not (labels / "s0.9.png").exists()
+
+
+@pytest.mark.parametrize("name", ["labels", DECISIONS])
+def test_nothing_is_removed_or_written_through_a_link(desk_of, tmp_path, name):
+    """Somebody else's folder could else have files of this machine removed."""
+    with desk_of("masks") as desk:
+        take(desk, 0, 1)
+    victim = tmp_path / "victim"
+    (desk.gold.folder / name).rename(victim)
+    (desk.gold.folder / name).symlink_to(victim)
+    if name == "labels":
+        (victim / "s0.9.png").write_text("mine")
+    with pytest.raises(InputError, match=f"{name} is a link"), desk_of("masks"):
+        pass
+    assert name != "labels" or (victim / "s0.9.png").read_text() == "mine"
+
+
 def test_one_server_at_a_time(desk_of):
     with desk_of("masks"), pytest.raises(InputError, match="another process"), desk_of("masks"):
         pass

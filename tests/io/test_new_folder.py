@@ -9,7 +9,7 @@ import pytest
 from multirater.errors import Fault, InputError
 from multirater.io import new_folder as module
 from multirater.io.new_folder import new_folder, part_of
-from multirater.io.own_files import FILE_NAME, write_own_files
+from multirater.io.own_files import FILE_NAME, begin_own_files, write_own_files
 
 
 def contents(folder):
@@ -214,15 +214,50 @@ def test_a_second_writer_is_told(tmp_path):
 def test_left_overs_of_a_killed_process_are_removed_or_taken_up(tmp_path):
     part = part_of(tmp_path / "data")
     part.mkdir()
+    begin_own_files(part)
     (part / "half").write_text("half")
     with new_folder(tmp_path / "data", resume=True) as again:
         assert (again / "half").read_text() == "half"
     assert contents(tmp_path) == {"data/half": "half"}
     part.mkdir()
+    begin_own_files(part)
     (part / "half").write_text("half")
     with new_folder(tmp_path / "data", overwrite=True) as again:
         write(again)
     assert contents(tmp_path) == NEW
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_folder_of_others_that_is_called_like_a_left_over_stays(tmp_path, resume):
+    part = part_of(tmp_path / "data")
+    part.mkdir()
+    (part / "notes.txt").write_text("mine")
+    with (
+        pytest.raises(InputError, match=r"\.data\.part lies beside it.*not its own") as caught,
+        new_folder(tmp_path / "data", resume=resume),
+    ):
+        raise AssertionError("the block must not run")
+    assert "move .data.part elsewhere" in caught.value.faults[0].fix
+    assert contents(tmp_path) == {".data.part/notes.txt": "mine"}
+
+
+def test_a_folder_that_was_made_and_not_yet_marked_is_taken(tmp_path):
+    part_of(tmp_path / "data").mkdir()
+    with new_folder(tmp_path / "data") as temporary:
+        write(temporary)
+    assert contents(tmp_path) == NEW
+
+
+def test_of_a_replaced_result_that_a_kill_left_only_the_list_is_removed(old):
+    """Killed after the new one took its place: the old one is beside it, with notes that came."""
+    old.rename(part_of(old))
+    (part_of(old) / "notes.txt").write_text("mine")
+    with (
+        pytest.raises(InputError, match="lies beside it"),
+        new_folder(old),
+    ):
+        raise AssertionError("the block must not run")
+    assert contents(old.parent) == {".data.part/notes.txt": "mine"}
 
 
 def test_what_is_worth_going_on_with_is_kept(tmp_path):

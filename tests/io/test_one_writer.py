@@ -40,3 +40,10 @@ def test_a_link_in_place_of_the_lock_is_not_followed(tmp_path):
     ):
         raise AssertionError("the block must not run")
     assert victim.read_text() == "years of work"
+
+
+def test_a_file_of_somebody_else_in_place_of_the_lock_stays(tmp_path):
+    (tmp_path / ".out.lock").write_text("years of work")
+    with pytest.raises(InputError, match="no lock of this program"), one_writer(tmp_path / "out"):
+        raise AssertionError("the block must not run")
+    assert (tmp_path / ".out.lock").read_text() == "years of work"

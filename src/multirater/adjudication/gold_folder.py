@@ -11,6 +11,7 @@ killed when, what was said to be kept is kept. A line that was cut off does not 
 from __future__ import annotations
 
 import os
+import re
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -62,6 +63,7 @@ class GoldFolder:
         self.acts: dict[str, list[Decision]] = read_decisions(folder)
         self.order = [each.case for acts in self.acts.values() for each in acts]
         self._files = file_names(self.cases)
+        self._cases_by_file = {file: case for case, file in self._files.items()}
         self._log = threading.Lock()
         self._of_case: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
@@ -122,6 +124,12 @@ class GoldFolder:
         name = f"{stem}.{number}{suffix}"
         write_case_label(label, self.folder / name, self.classes, case)
         return name
+
+    def would_write(self, name: str) -> bool:
+        """Whether a label that an act is about to name could have this name."""
+        found = re.fullmatch(r"(.+)\.([0-9]{1,9})\.[a-z.]+", name)
+        case = None if found is None else self._cases_by_file.get(found[1])
+        return case is not None and found is not None and int(found[2]) > self.now(case).revision
 
     def write_tables(self) -> None:
         """Write what is decided as a data set whose rater is called gold."""
@@ -187,6 +195,16 @@ def _classes_of(found: Survey) -> Classes:
 
 
 def _require_own(place: Path) -> None:
+    link = next((name for name in (DECISIONS, _LABELS) if (place / name).is_symlink()), None)
+    if link is not None:
+        raise InputError(
+            Fault(
+                f"{link} is a link, and nothing is written or removed elsewhere",
+                expected="a folder that holds its decisions itself",
+                fix=f"put what {link} leads to in its place",
+                file=str(place),
+            )
+        )
     is_free = not place.exists() or (place.is_dir() and not any(place.iterdir()))
     if not is_free and not (place / DECISIONS).is_file():
         raise InputError(
@@ -222,11 +240,11 @@ def _end_log(path: Path) -> None:
 
 
 def _remove_orphans(folder: Path, opened: GoldFolder) -> None:
-    """Remove labels that a killed server wrote and did not come to name."""
+    """Remove labels that a killed server wrote and did not come to name; files of others stay."""
     if not folder.is_dir():
         return
     every: Sequence[Decision] = [each for acts in opened.acts.values() for each in acts]
     named = {Path(each.label).name for each in every} | {Path(each.gold).name for each in every}
     for file in folder.iterdir():
-        if file.is_file() and file.name not in named:
+        if file.is_file() and file.name not in named and opened.would_write(file.name):
             file.unlink()

@@ -2,7 +2,8 @@
 
 While it is written it is called `.<name>.part`, beside its target, and takes the target's place
 when it is complete. What was there before stays until then, and is removed only as far as this
-program wrote it. A killed process leaves its `.part`, which the next one takes up or removes.
+program wrote it. A killed process leaves its `.part`, which the next one takes up or removes: one
+that holds no list of this program's files is somebody else's, and stays.
 """
 
 from __future__ import annotations
@@ -18,7 +19,14 @@ from shutil import rmtree
 from multirater.errors import Fault, InputError
 from multirater.io.atomic import remove_left_overs
 from multirater.io.one_writer import one_writer
-from multirater.io.own_files import files_of_others, is_listed, remove_own_files, write_own_files
+from multirater.io.own_files import (
+    begin_own_files,
+    files_of_others,
+    is_listed,
+    is_unfinished,
+    remove_own_files,
+    write_own_files,
+)
 
 
 def _nothing(_: Path) -> bool:
@@ -60,11 +68,14 @@ def new_folder(
                 _require_outside(place, Path(target), inputs)
             if temporary.is_symlink():
                 temporary.unlink()  # what it leads to is not ours
-            if resume:
+            _require_own(temporary, Path(target))
+            if resume and is_unfinished(temporary):
                 remove_left_overs(temporary)
             else:
-                rmtree(temporary, ignore_errors=True)
-            temporary.mkdir(exist_ok=True)
+                _remove(temporary)
+                _require_own(temporary, Path(target))
+                temporary.mkdir(exist_ok=True)
+                begin_own_files(temporary)
             try:
                 yield temporary
                 write_own_files(temporary)
@@ -72,7 +83,7 @@ def new_folder(
                 done = True
             finally:
                 if not done and not keep(temporary):
-                    rmtree(temporary, ignore_errors=True)
+                    _remove(temporary)
     except OSError as error:
         raise InputError(
             Fault(
@@ -96,6 +107,29 @@ def part_of(target: str | Path) -> Path:
     """Return what a folder is called while it is written."""
     place = Path(os.path.abspath(target))  # noqa: PTH100
     return place.with_name(f".{place.name}.part")
+
+
+def _require_own(temporary: Path, target: Path) -> None:
+    """Refuse a folder that is called like a left-over of this program, and is none."""
+    if os.path.lexists(temporary) and not is_listed(temporary):
+        if temporary.is_dir() and not any(temporary.iterdir()):
+            return  # killed before it had written anything
+        raise InputError(
+            Fault(
+                f"{temporary.name} lies beside it, where this program would write, and is not its "
+                "own",
+                fix=f"move {temporary.name} elsewhere, or choose another folder",
+                file=str(target),
+            )
+        )
+
+
+def _remove(temporary: Path) -> None:
+    """Remove what is unfinished as a whole; of a result that was replaced, only what is listed."""
+    if is_listed(temporary) and not is_unfinished(temporary):
+        remove_own_files(temporary)
+    elif temporary.is_dir():
+        rmtree(temporary, ignore_errors=True)
 
 
 def _require_free(place: Path, target: Path, overwrite: bool) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -57,6 +58,7 @@ def _locked(lock: Path, target: Path) -> int:
         try:
             _take(descriptor, target)
             if _is_at(descriptor, lock):
+                _require_own(descriptor, lock, target)
                 os.ftruncate(descriptor, 0)
                 os.write(descriptor, f"{os.getpid()}\n".encode())
                 return descriptor
@@ -100,6 +102,20 @@ def _take(descriptor: int, target: Path) -> None:
                 file=str(target),
             )
         ) from None
+
+
+def _require_own(descriptor: int, lock: Path, target: Path) -> None:
+    """Refuse a file of somebody else, which would be emptied and removed."""
+    content = os.read(descriptor, 40)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    if not re.fullmatch(rb"([0-9]+\n)?", content):
+        raise InputError(
+            Fault(
+                f"a file that is no lock of this program lies where it goes ({lock.name})",
+                fix=f"move {lock.name} elsewhere, or choose another folder",
+                file=str(target),
+            )
+        )
 
 
 def _is_at(descriptor: int, path: Path) -> bool:

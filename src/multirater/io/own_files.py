@@ -1,6 +1,7 @@
 """What this program wrote into a folder, so that nothing else is ever removed from it.
 
-A finished folder holds the list of its files, `.multirater-files`, one path per line.
+A finished folder holds the list of its files, `.multirater-files`, one path per line; one that is
+being written holds an empty list.
 """
 
 from __future__ import annotations
@@ -12,6 +13,16 @@ from pathlib import Path
 FILE_NAME = ".multirater-files"
 
 _LEFT_BY_SYSTEMS = {"Thumbs.db", "desktop.ini", ".DS_Store"}
+
+
+def begin_own_files(folder: Path) -> None:
+    """Mark a folder as one that this program is writing."""
+    (folder / FILE_NAME).touch()
+
+
+def is_unfinished(folder: Path) -> bool:
+    """Whether this program began to write a folder and did not come to its end."""
+    return is_listed(folder) and not (folder / FILE_NAME).stat().st_size
 
 
 def write_own_files(folder: Path) -> None:

@@ -52,7 +52,7 @@ from multirater.training.run_folder import (
     write_config,
     write_data,
 )
-from multirater.training.run_writer import leave, require_new, run_writer
+from multirater.training.run_writer import begin, leave, require_new, run_writer
 from multirater.training.samples import SampleCache
 from multirater.training.setting_check import require_devices
 from multirater.types import Dataset
@@ -118,7 +118,7 @@ def _begin(
     config, followed = _decided(found, asked, plan)
     if is_first:
         say_findings(found)
-        target.mkdir(parents=True, exist_ok=True)
+        begin(target)
         write_origin(target, dataset.folder)
     try:
         prepared = _prepared(found, target, config)

@@ -14,14 +14,15 @@ from shutil import rmtree
 from multirater.errors import Fault, InputError
 from multirater.io.atomic import remove_left_overs
 from multirater.io.one_writer import one_writer
+from multirater.io.own_files import FILE_NAME, begin_own_files, is_unfinished
 from multirater.io.results.layout import CONFIG, CURVES, DATA, PLAN
 from multirater.progress import say
 
 _BEFORE_CHECKPOINTS = (
     *(CONFIG, PLAN, DATA, CURVES, "origin.json", "backbone.pt"),
-    *("decoded", "tensorboard", "checkpoints"),
+    *("decoded", "tensorboard", "checkpoints", FILE_NAME),
 )
-"""What a run writes before it has learned anything."""
+"""What a run writes before it has learned anything; what says so is removed last."""
 
 
 @contextmanager
@@ -34,8 +35,11 @@ def run_writer(target: Path) -> Iterator[None]:
 
 
 def require_new(target: Path) -> None:
-    """Refuse a folder with anything in it but what a run left that had not begun to learn."""
-    if not (target / CONFIG).exists():
+    """Refuse a folder with anything in it but what a run left that had not begun to learn.
+
+    A folder without the mark of `begin` is somebody else's, whatever its files are called.
+    """
+    if is_unfinished(target) and not (target / CONFIG).exists():
         _remove_beginnings(target)
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise InputError(
@@ -45,6 +49,12 @@ def require_new(target: Path) -> None:
                 file=str(target),
             )
         )
+
+
+def begin(target: Path) -> None:
+    """Make the folder of a run, and mark it as one."""
+    target.mkdir(parents=True, exist_ok=True)
+    begin_own_files(target)
 
 
 def leave(target: Path) -> None:

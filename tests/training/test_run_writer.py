@@ -1,0 +1,37 @@
+"""What a run may take away from a folder: its own beginnings, and nothing else."""
+
+import pytest
+
+from multirater.errors import InputError
+from multirater.training.run_writer import begin, leave, require_new
+
+
+def names(folder):
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*"))
+
+
+def test_files_of_others_stay_whatever_they_are_called(tmp_path):
+    """A fusion has an origin.json, a study of the user's own may have a folder of checkpoints."""
+    (tmp_path / "checkpoints").mkdir()
+    for name in ("origin.json", "plan.json", "data.json", "backbone.pt", "checkpoints/a.txt"):
+        (tmp_path / name).write_text("mine")
+    before = names(tmp_path)
+    with pytest.raises(InputError, match="already exists"):
+        require_new(tmp_path)
+    assert names(tmp_path) == before
+
+
+def test_the_beginnings_of_a_killed_run_are_removed(tmp_path):
+    begin(tmp_path / "run")
+    (tmp_path / "run/origin.json").write_text("{}")
+    (tmp_path / "run/decoded").mkdir()
+    require_new(tmp_path / "run")
+    assert names(tmp_path) == []
+
+
+def test_notes_beside_the_beginnings_stay(tmp_path):
+    begin(tmp_path / "run")
+    (tmp_path / "run/config.json").write_text("{}")
+    (tmp_path / "run/notes.txt").write_text("mine")
+    leave(tmp_path / "run")
+    assert names(tmp_path / "run") == ["notes.txt"]
