@@ -7,7 +7,7 @@ from that where the user is: on the command line, on the page, in a warning.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 Level: TypeAlias = Literal["good", "caution", "problem"]
@@ -110,16 +110,30 @@ def findings_from_json(stored: Any) -> tuple[Finding, ...]:
         (Finding(level='problem', text='swapped', code='', numbers={}, cases=(), raters=('anna',), \
 fix='', classes=()),)
     """
-    known = {each.name for each in fields(Finding)}
-    found = []
-    for each in stored if isinstance(stored, list) else ():
-        if not isinstance(each, dict) or each.get("level") not in LEVELS or "text" not in each:
-            continue
-        told: dict[str, Any] = {
-            k: tuple(v) if isinstance(v, list) else v for k, v in each.items() if k in known
-        }
-        found.append(Finding(**told))
-    return tuple(found)
+    return tuple(
+        Finding(
+            each["level"],
+            str(each["text"]),
+            str(each.get("code", "")),
+            _numbers(each.get("numbers")),
+            _words(each.get("cases")),
+            _words(each.get("raters")),
+            str(each.get("fix", "")),
+            _words(each.get("classes")),
+        )
+        for each in (stored if isinstance(stored, list) else ())
+        if isinstance(each, dict) and each.get("level") in LEVELS and "text" in each
+    )
+
+
+def _words(stored: Any) -> tuple[str, ...]:
+    return tuple(map(str, stored)) if isinstance(stored, list | tuple) else ()
+
+
+def _numbers(stored: Any) -> dict[str, float]:
+    if not isinstance(stored, dict):
+        return {}
+    return {k: v for k, v in stored.items() if isinstance(v, int | float)}
 
 
 def trust_from_json(stored: Mapping[str, Any]) -> Trust:

@@ -31,3 +31,16 @@ def test_what_cannot_be_ends_in_a_sentence_and_leaves_nothing(digits_folder, tmp
     assert result.exit_code == 2, result.output
     assert said in result.output
     assert not (tmp_path / "out").exists()
+
+
+def test_too_little_memory_is_a_sentence(digits_folder, monkeypatch):
+    def full(*_, **__):
+        raise MemoryError("Unable to allocate 9.3 TiB")
+
+    monkeypatch.setattr("multirater.dataset_info.survey", full)
+    try:
+        result = CliRunner().invoke(app, ["info", str(digits_folder), "-q"])
+    finally:
+        progress.show_progress(False)
+    assert result.exit_code == 2
+    assert "error: there is not enough memory: Unable to allocate 9.3 TiB" in result.output

@@ -7,13 +7,19 @@ import numpy as np
 import pytest
 from killing import digests, killed_at_write, with_small_disk
 
+from multirater.acquisition.writing import write_next_labels
 from multirater.errors import InputError
 from multirater.fusion.fused_dataset import fuse_dataset
 from multirater.io import dataset_from_arrays, read_dataset, write_dataset
+from multirater.io.exporters.exporting import export_dataset
+from multirater.io.importers.files import import_files
 from multirater.io.own_files import FILE_NAME
 from multirater.report import write_report
 from multirater.simulate import simulate_dataset
+from multirater.training.plan_files import write_plan
+from multirater.training.planning import plan
 from multirater.verbs.convert import convert
+from multirater.verbs.next_labels import next_labels
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked"),
@@ -50,6 +56,63 @@ def report(study, out):
 
 
 VERBS = {"fuse": fuse, "simulate": simulate, "convert": to_nifti, "report": report}
+
+
+def export_folder(study, out):
+    if not out.exists():  # which this verb never replaces
+        export_dataset(read_dataset(study), "nnunet", out)
+
+
+def export_file(study, out):
+    export_dataset(read_dataset(study), "coco", out / "labels.json", overwrite=True)
+
+
+def import_table(study, out):
+    pattern = "raters/{rater}/{case}.png"
+    import_files(study, out / "manifest.csv", label=pattern, overwrite=True)
+
+
+def plan_file(study, out):
+    write_plan(plan(read_dataset(study), memory="6GB"), out / "plan.json", overwrite=True)
+
+
+def ask(study, out):
+    write_next_labels(next_labels(study, budget=2), out / "next.csv", images={}, overwrite=True)
+
+
+FILES = {"export": export_file, "import": import_table, "plan": plan_file, "next": ask}
+
+
+@pytest.mark.parametrize("verb", FILES)
+def test_verbs_of_one_file_killed_and_without_room(study, tmp_path, verb):
+    """Nothing, or the old file, is there until the new one is whole."""
+    act, out = FILES[verb], tmp_path / "out"
+    assert killed_at_write(partial(act, study, out), 1)
+    assert not [name for name in digests(out) if not name.startswith(".")]
+    act(study, out)
+    before = comparable(digests(out))
+    assert len(before) == 1
+    assert killed_at_write(partial(act, study, out), 1)
+    assert comparable(digests(out)) == before
+    assert with_small_disk(partial(_told, act, study, out), 20) == 0
+    assert comparable(digests(out)) == before
+
+
+def _told(act, study, out):
+    with pytest.raises(InputError, match="cannot be written"):
+        act(study, out)
+
+
+def test_an_export_of_a_folder_that_was_killed(study, tmp_path):
+    export_folder(study, tmp_path / "whole")
+    number = 1
+    while killed_at_write(partial(export_folder, study, tmp_path / "out"), number):
+        assert not (tmp_path / "out").exists()
+        number += 1
+        assert number < 100
+    assert number > 1
+    assert comparable(digests(tmp_path / "out")) == comparable(digests(tmp_path / "whole"))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "whole"]
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -62,3 +62,11 @@ def test_raters_who_share_no_item_have_no_score():
 def test_refuses_an_unknown_score():
     with pytest.raises(InputError, match="'dice' or 'iou'"):
         pairwise_scores([[0, 1], [1, 1]], score="kappa")
+
+
+@pytest.mark.parametrize("share", [0.02, 0.9])
+def test_dense_and_sparse_products_count_alike(share, rng):
+    """Few labels of many raters are counted by a sparse product, many by a dense one."""
+    labels = np.where(rng.random((40, 600)) < share, rng.integers(0, 4, (40, 600)), -1)
+    expected = [[dice_score(a, b) for b in labels[:6]] for a in labels[:6]]
+    np.testing.assert_allclose(pairwise_scores(labels)[:6, :6], expected)

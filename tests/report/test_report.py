@@ -80,6 +80,33 @@ def test_an_earlier_report_is_kept_unless_told_otherwise(kinds, tmp_path):
     assert "multirater" in target.read_text()
 
 
+def test_a_folder_of_cases_never_takes_the_place_of_a_study(kinds, tmp_path):
+    """The folder is named after the page: `report study -o study.html --cases all`."""
+    write_dataset(read_dataset(kinds["truth"]), tmp_path / "study")
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(InputError, match="is no report"):
+        write_report(tmp_path / "study", tmp_path / "study.html", cases="all", overwrite=True)
+    (tmp_path / "study/index.html").write_text("mine")
+    with pytest.raises(InputError, match="so it is not replaced"):
+        write_report(tmp_path / "study", tmp_path / "study.html", cases="all", overwrite=True)
+    (tmp_path / "study/index.html").unlink()
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_page_that_appears_meanwhile_is_not_replaced(kinds, tmp_path, monkeypatch):
+    module = import_module("multirater.report.report")
+    target, make_page = tmp_path / "report.html", module.make_page
+
+    def slow(*words, **options):
+        target.write_text("mine")
+        return make_page(*words, **options)
+
+    monkeypatch.setattr(module, "make_page", slow)
+    with pytest.raises(InputError, match="already exists"):
+        write_report(kinds["truth"], target)
+    assert target.read_text() == "mine"
+
+
 @pytest.mark.parametrize(
     ("output", "cases", "message"),
     [("report.pdf", 5, "cannot be written as .pdf"), ("r.html", 0, "--cases 0")],

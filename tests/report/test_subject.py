@@ -1,4 +1,5 @@
 import json
+import shutil
 from dataclasses import replace
 
 import pytest
@@ -117,4 +118,32 @@ def test_two_data_sets_are_refused(kinds):
 def test_broken_settings_are_named(fused, text):
     (fused / "fusion.json").write_text(text)
     with pytest.raises(InputError, match="JSON"):
+        read_subject([fused])
+
+
+def test_it_is_said_which_data_set_of_this_machine_is_shown(fused, kinds, monkeypatch):
+    """Somebody else's `origin.json` may name any."""
+    said = []
+    monkeypatch.setattr("multirater.report.subject.say", said.append)
+    read_subject([fused])
+    assert said == [f"{fused} says that its data set is {kinds['truth'].resolve()}, which is shown"]
+    write_origin(fused, fused.parent / "study")
+    shutil.copytree(kinds["truth"], fused.parent / "study")
+    read_subject([fused])
+    assert len(said) == 1
+
+
+@pytest.mark.parametrize("value", ["5", "[1]", "null", '"x"', '{"a": 1}'])
+def test_a_fusion_with_values_of_another_kind_is_read_as_far_as_it_goes(fused, value):
+    settings = json.loads((fused / "fusion.json").read_text())
+    settings |= dict.fromkeys(("options", "notes", "findings", "why"), json.loads(value))
+    (fused / "fusion.json").write_text(json.dumps(settings))
+    (found,) = read_subject([fused]).results
+    assert found.kind == "fusion"
+
+
+@pytest.mark.parametrize("name", ["fusion.json", "origin.json"])
+def test_json_that_is_nested_without_end_is_refused(fused, name):
+    (fused / name).write_text("[" * 100_000)
+    with pytest.raises(InputError, match=name):
         read_subject([fused])

@@ -134,3 +134,25 @@ def test_two_raters_who_never_draw_have_no_dice():
     pairs = found.pairs.set_index(["rater a", "rater b"])
     assert np.isnan(pairs.loc[("rater 1", "rater 2"), "Dice"])
     assert pairs.loc[("rater 1", "rater 3"), "Dice"] == 0
+
+
+def test_many_raters_of_whom_some_are_missing_and_several_classes(rng, monkeypatch):
+    """Raters come together by counts and by tables of pairs; both as if pixel by pixel."""
+    masks = rng.integers(-1, 3, (3, 20, 6, 5))
+    masks[1, 4:] = -1
+    data = multirater.dataset_from_arrays(masks)
+    found = multirater.agreement(data, n_resamples=3)
+    pixels = masks.transpose(1, 0, 2, 3).reshape(20, -1)
+    values = found.coefficients["value"]
+    assert values["Fleiss kappa", "all"] == pytest.approx(metrics.fleiss_kappa(pixels))
+    one = metrics.krippendorff_alpha(metrics.one_against_rest(pixels, 2))
+    assert values["Krippendorff alpha (nominal)", "class 2"] == pytest.approx(one)
+    kappa = metrics.pairwise_kappa(pixels)
+    assert found.pairs["Cohen kappa"].tolist() == pytest.approx(
+        kappa[np.triu_indices(20, k=1)].tolist()
+    )
+    monkeypatch.setattr("multirater.dataset_agreement._MOST_TOGETHER", 0)
+    again = multirater.agreement(data, n_resamples=3)
+    np.testing.assert_allclose(
+        found.pairs.iloc[:, 2:].astype(float), again.pairs.iloc[:, 2:].astype(float)
+    )

@@ -94,7 +94,7 @@ def _numbers(option: str, text: str) -> tuple[int, ...]:
 def _json(option: str, text: str) -> dict[str, Any]:
     try:
         content = json.loads(text)
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(Fault(f"{option} {text}: {error}", expected="JSON")) from None
     if not isinstance(content, dict):
         raise InputError(Fault(f"{option} {text}", expected='JSON such as {"key": 1}'))

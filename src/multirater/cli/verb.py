@@ -44,7 +44,7 @@ def verb(function: Callable[..., None]) -> Callable[..., None]:
             _require_finite(arguments)
             with extra():
                 function(**arguments)
-        except (InputError, OSError, MissingExtraError) as error:
+        except (InputError, OSError, MissingExtraError, MemoryError) as error:
             if debug or isinstance(error, BrokenPipeError):
                 raise
             _print_error(error)
@@ -63,11 +63,14 @@ def _require_finite(arguments: dict[str, Any]) -> None:
             raise InputError(Fault(f"{option} {value}", expected="a finite number"))
 
 
-def _print_error(error: InputError | OSError | MissingExtraError) -> None:
+def _print_error(error: InputError | OSError | MissingExtraError | MemoryError) -> None:
     if isinstance(error, InputError):
         count = len(error.faults)
         heading = "error: " if count == 1 else f"{count} errors:\n"
         print(harmless(f"{heading}{faults_text(error.faults)}"), file=sys.stderr)
+    elif isinstance(error, MemoryError):
+        print(harmless(f"error: there is not enough memory: {error}".rstrip(": ")), file=sys.stderr)
+        print("  to do: use fewer --workers, smaller images, or a larger machine", file=sys.stderr)
     elif isinstance(error, MissingExtraError):
         print(f"error: {error}", file=sys.stderr)
     else:

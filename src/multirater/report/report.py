@@ -8,6 +8,7 @@ from typing import Literal
 
 from multirater.errors import Fault, InputError
 from multirater.io.atomic import replacing
+from multirater.io.case_files import folders_of
 from multirater.io.new_folder import new_folder
 from multirater.progress import track
 from multirater.report.case_data import make_encoder
@@ -79,11 +80,12 @@ def write_report(
         write_figures(contents, figures, overwrite=overwrite)
     page = make_page(contents, cases=cases)
     if page.source == "folder":
-        with new_folder(target.parent, overwrite=overwrite) as part:
+        inputs = [*map(Path, _as_list(paths)), *folders_of(contents.subject.dataset)]
+        with new_folder(target.parent, overwrite=overwrite, inputs=inputs) as part:
             _write_case_files(page, part / "cases")
-            _write_page(page, part / target.name)
+            _write_page(page, part / target.name, overwrite=False)
     else:
-        _write_page(page, target)
+        _write_page(page, target, overwrite=overwrite)
     return target
 
 
@@ -105,10 +107,10 @@ def make_page(contents: Contents, *, cases: int | Literal["all"]) -> Page:
     return Page(contents, encoder, chosen, sampled, source)
 
 
-def _write_page(page: Page, target: Path) -> None:
+def _write_page(page: Page, target: Path, *, overwrite: bool) -> None:
     total = 2 + (len(page.chosen) if page.source == "inline" else 0)
     with (
-        replacing(target, overwrite=True) as temporary,
+        replacing(target, overwrite=overwrite) as temporary,
         temporary.open("w", encoding="utf-8", newline="\n") as stream,
     ):
         for piece in track(page.pieces(), "writing the page", total):
@@ -135,12 +137,25 @@ def _require_writable(target: Path, cases: int | Literal["all"], overwrite: bool
         )
     if cases != "all" and cases < 1:
         raise InputError(Fault(f"--cases {cases}", expected="a number above 0, or all"))
+    if cases == "all" and not target.exists() and _is_in_use(target.parent):
+        raise InputError(
+            Fault(
+                "exists and is no report, so it is not replaced",
+                expected="a folder for the page and its cases, named after the page",
+                fix="choose another name for the page",
+                file=str(target.parent),
+            )
+        )
     if target.exists() and not overwrite:
         raise InputError(
             Fault(
                 "already exists", fix="choose another name, or pass --overwrite", file=str(target)
             )
         )
+
+
+def _is_in_use(folder: Path) -> bool:
+    return folder.exists() and (not folder.is_dir() or any(folder.iterdir()))
 
 
 def _as_list(paths: str | Path | Sequence[str | Path]) -> list[str | Path]:

@@ -22,6 +22,7 @@ from multirater.io.results.layout import CONFIG, FUSION, PREDICTIONS, ResultKind
 from multirater.io.results.origin import read_origin
 from multirater.io.results.statements import read_curves, read_json, read_rater_table, read_trust
 from multirater.io.tables.manifest import FILE_NAME as MANIFEST
+from multirater.progress import say
 from multirater.rater_choice import choose_raters
 from multirater.trust import Finding, Trust, findings_from_json
 from multirater.types import Classes, Dataset
@@ -169,8 +170,9 @@ def _look_at(path: Path, found: _Found) -> None:
 
 def _dataset_of(found: _Found) -> Dataset:
     """Open the data set that the results came from; predictions alone are cases of their own."""
-    for _, place in found.origins:
+    for path, place in found.origins:
         if place is not None and place.exists():
+            _tell_if_elsewhere(path, place)
             dataset = read_dataset(place)
             named = {case.name for result in found.results for case in result.dataset}
             kept = tuple(case for case in dataset if case.name in named or not named)
@@ -193,6 +195,12 @@ def _dataset_of(found: _Found) -> Dataset:
     )
 
 
+def _tell_if_elsewhere(result: Path, data: Path) -> None:
+    """Say which data set is shown: a result from somebody else may name any of this machine."""
+    if not data.resolve().is_relative_to(result.resolve().parent):
+        say(f"{result} says that its data set is {data.resolve()}, which is shown")
+
+
 def _raters_behind(results: Iterable[Path]) -> set[str]:
     """Return whose labels results were made of: some may have been left out."""
     tables = [read_rater_table(path) for path in results]
@@ -207,12 +215,14 @@ def _fusion(path: Path) -> Result:
         )
     name = str(settings.get("method", path.name))
     extra = ["pooled"] if settings.get("pooled") and name not in ALWAYS_POOLED else []
-    extra += [str(key).replace("_", " ") for key in settings.get("options", {})]
+    options, notes = settings.get("options"), settings.get("notes")
+    extra += [str(key).replace("_", " ") for key in (options if isinstance(options, dict) else ())]
     # What was chosen for the study is called by its method alone, as the terminal does.
     named = f"{name} ({', '.join(extra)})" if extra and not settings.get("why") else name
     findings = findings_from_json(settings.get("findings"))
     # Fusions of version 0.1 that were made before findings had a form hold sentences.
-    findings += tuple(Finding("caution", str(note)) for note in settings.get("notes", ()))
+    said = notes if isinstance(notes, list) else ()
+    findings += tuple(Finding("caution", str(note)) for note in said)
     return Result(named, "fusion", read_dataset(path), findings)
 
 

@@ -35,3 +35,19 @@ def test_csv(fused, tmp_path):
 def test_masks_are_refused(painted_study, tmp_path):
     with pytest.raises(InputError, match="CSV files hold classes"):
         export_dataset(read_dataset(painted_study), "csv", tmp_path / "out.csv")
+
+
+def test_names_that_look_like_formulas_are_not_run_by_a_spreadsheet(tmp_path):
+    lines = ["case,rater,label", "=1+1,@anna,-x", "b,@anna,cat"]
+    (tmp_path / "answers.csv").write_text("\n".join(lines) + "\n")
+    data = read_dataset(tmp_path / "answers.csv")
+    out = export_dataset(data, "csv", tmp_path / "out.csv")
+    with out.open() as stream:
+        cells = [cell for line in csv.reader(stream) for cell in line]
+    assert not [cell for cell in cells if cell.startswith(("=", "@", "-"))]
+    again = read_dataset(out)
+    assert (again.raters, again.cases[0].name, again.classes) == (
+        data.raters,
+        data.cases[0].name,
+        data.classes,
+    )

@@ -108,3 +108,34 @@ def test_another_size_and_another_version(tmp_path, run):
         run(write(tmp_path / "anna.xml", small))
     with pytest.raises(InputError, match=r"version 2\.0"):
         run(write(tmp_path / "anna.xml", image(7, "ear.png", BOX), version="2.0"))
+
+
+def zipped(path, content, **options):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("annotations.xml", content, **options)
+    return path
+
+
+def test_a_zip_that_unpacks_to_far_more_is_refused(tmp_path, run, monkeypatch):
+    monkeypatch.setattr("multirater.io.formats.claims._SMALL", 2**20)
+    bomb = zipped(tmp_path / "anna.zip", "<annotations>" + " " * 10**7)
+    with pytest.raises(InputError, match="claims to hold"):
+        run(bomb)
+
+
+@pytest.mark.parametrize("place", [40, 60, 120])
+def test_a_damaged_zip_is_refused_in_a_sentence(tmp_path, run, place):
+    file = zipped(tmp_path / "anna.zip", f"<annotations>{image(0, 'ear.png', BOX) * 20}")
+    content = bytearray(file.read_bytes())
+    content[place : place + 8] = bytes(each ^ 0xFF for each in content[place : place + 8])
+    file.write_bytes(content)
+    with pytest.raises(InputError, match="is damaged"):
+        run(file)
+
+
+def test_entities_that_grow_are_refused(tmp_path, run):
+    grown = "".join(f'<!ENTITY a{n} "{f"&a{n - 1};" * 10}">' for n in range(1, 10))
+    text = f'<!DOCTYPE x [<!ENTITY a0 "{"x" * 100}">{grown}]><annotations>&a9;</annotations>'
+    (tmp_path / "anna.xml").write_text(text)
+    with pytest.raises(InputError, match="is damaged"):
+        run(tmp_path / "anna.xml")

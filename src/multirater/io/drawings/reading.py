@@ -90,7 +90,7 @@ def _read_shapes(file: Path, image_name: str, rater: str, space: tuple[int, ...]
         return cvat_shapes(file, image_name, space)
     try:
         content = json.loads(file.read_text(encoding="utf-8-sig"))
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, RecursionError) as error:
         raise InputError(Fault(f"cannot be read as JSON: {error}", fix="export again")) from None
     if isinstance(content, dict) and content.get("type") in TYPES:
         return geojson_shapes(content)

@@ -6,6 +6,7 @@ import csv
 from pathlib import Path
 
 from multirater.io.exporters.outcome import Outcome
+from multirater.io.tables.spreadsheet import shown
 
 
 def write_export(outcome: Outcome, target: Path) -> None:
@@ -15,4 +16,4 @@ def write_export(outcome: Outcome, target: Path) -> None:
         writer = csv.writer(stream)
         writer.writerow(["case", "rater", "label", "confidence"])
         for case, rater, choice, sure in outcome.choices():
-            writer.writerow([case.name, rater, choice, sure])
+            writer.writerow([*map(shown, (case.name, rater, choice)), sure])

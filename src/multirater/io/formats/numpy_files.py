@@ -40,7 +40,7 @@ def read(path: Path, ndim: int | None, *, as_labels: bool = False) -> Image:
     if suffix_of(path) == ".npz":
         return _read_npz(path, ndim, as_labels=as_labels)
     with reading(path, "NPY"), path.open("rb") as stream:
-        array = _read_array(stream, path.stat().st_size)
+        array = read_array(stream, path.stat().st_size)
         return _without_axes(array, ndim, as_labels=as_labels)
 
 
@@ -112,10 +112,10 @@ def _member(path: Path, key: str) -> NDArray[Any]:
         require_room(claimed, path)
         with files.open(f"{key}.npy") as stream:
             content = stream.read(claimed + 1)
-    return _read_array(BytesIO(content), len(content))
+    return read_array(BytesIO(content), len(content))
 
 
-def _read_array(stream: IO[bytes], n_stored: int) -> NDArray[Any]:
+def read_array(stream: IO[bytes], n_stored: int) -> NDArray[Any]:
     """Read an array whose header does not claim more than there is."""
     version = npy.read_magic(stream)
     header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0

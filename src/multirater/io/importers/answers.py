@@ -137,7 +137,7 @@ def read_lines(path: Path, what: str) -> Iterator[tuple[int, Record]]:
             if not isinstance(content, dict):
                 raise ValueError("no object")
             found.append((number, content))
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             faults.append(
                 Fault(f"line {number}: {error}", expected=what, fix="export again", file=str(path))
             )

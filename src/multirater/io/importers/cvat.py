@@ -19,6 +19,7 @@ from xml.etree import ElementTree
 from multirater.errors import Fault, InputError
 from multirater.io.cvat_masks import decode_mask
 from multirater.io.drawings.cvat import element_shapes, number_of
+from multirater.io.formats.claims import require_room
 from multirater.io.formats.suffixes import PICTURES_IN
 from multirater.io.importers.painting import Thing, index_of, named_classes, paint, shape_mask
 from multirater.io.importers.work import Export, Task, Work
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 
 _AREAS = ("mask", "polygon", "box", "ellipse")
 _FILE = "annotations.xml"
+_GROWTH = 10
+"""How many bytes of memory one of XML may take."""
+
 _WHAT = "an export in the format `CVAT for images 1.1` or `CVAT for video 1.1`"
 
 
@@ -74,11 +78,15 @@ def read_export(sources: Sequence[Path], classes: Sequence[str] = ()) -> Export:
 def _parse(path: Path) -> Element:
     try:
         if path.suffix.lower() == ".zip":
-            with zipfile.ZipFile(path) as archive, archive.open(_FILE) as stream:
-                root = ElementTree.parse(stream).getroot()
+            with zipfile.ZipFile(path) as archive:
+                require_room(_GROWTH * archive.getinfo(_FILE).file_size, path)
+                with archive.open(_FILE) as stream:
+                    root = ElementTree.parse(stream).getroot()
         else:
             root = ElementTree.parse(path).getroot()
-    except (ElementTree.ParseError, LookupError, ValueError, OSError, zipfile.BadZipFile) as error:
+    except InputError:
+        raise
+    except Exception as error:  # unzipping and parsing fail in many ways
         raise InputError(
             Fault(f"is damaged: {error}", expected=_WHAT, fix="export again")
         ) from None

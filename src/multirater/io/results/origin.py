@@ -47,7 +47,7 @@ def read_origin(folder: Path) -> dict[str, Path]:
     try:
         stored = json.loads(file.read_text(encoding="utf-8"))
         return {str(name): folder / str(place) for name, place in stored.items()}
-    except (ValueError, AttributeError):
+    except (ValueError, AttributeError, RecursionError):
         raise InputError(
             Fault("cannot be read", expected='JSON such as {"data": "../study"}', file=str(file))
         ) from None

@@ -38,7 +38,7 @@ def read_json(path: Path) -> dict[str, Any]:
     """
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(Fault(f"is no JSON: {error}", file=str(path))) from None
     if not isinstance(content, dict):
         raise InputError(Fault("is no JSON object", file=str(path)))

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from multirater.errors import Fault, InputError
 from multirater.extras import extra
 from multirater.io.formats.guard import reading
+from multirater.io.formats.numpy_files import read_array
 from multirater.types import Case, Dataset, Geometry, Image, Source
 from multirater.words import counted, listed
 
@@ -87,7 +88,9 @@ def read_features(path: Path, cases: Sequence[str]) -> Features:
     faults: list[Fault] = []
     with reading(path, path.suffix[1:].upper()):
         if path.suffix == ".npy":
-            matrix, names = _rows_in_order(np.load(path, allow_pickle=False), cases)
+            with path.open("rb") as stream:
+                stored = read_array(stream, path.stat().st_size)
+            matrix, names = _rows_in_order(stored, cases)
             found = cases
         else:
             frame = _of_cases(_read_frame(path), cases, faults)

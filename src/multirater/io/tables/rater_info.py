@@ -77,7 +77,7 @@ def write_rater_info(info: RaterInfo, folder: Path) -> None:
         temporary.open("w", newline="", encoding="utf-8") as stream,
     ):
         writer = csv.writer(stream)
-        writer.writerow(["rater", *columns])
+        writer.writerow(["rater", *map(shown, columns)])
         writer.writerows(
             [shown(cell) for cell in (rater, *(said.get(name, "") for name in columns))]
             for rater, said in info.items()
