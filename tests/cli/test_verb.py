@@ -37,7 +37,7 @@ def test_too_little_memory_is_a_sentence(digits_folder, monkeypatch):
     def full(*_, **__):
         raise MemoryError("Unable to allocate 9.3 TiB")
 
-    monkeypatch.setattr("multirater.dataset_info.survey", full)
+    monkeypatch.setattr("multirater.verbs.info.survey", full)
     try:
         result = CliRunner().invoke(app, ["info", str(digits_folder), "-q"])
     finally:

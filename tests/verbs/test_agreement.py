@@ -151,7 +151,7 @@ def test_many_raters_of_whom_some_are_missing_and_several_classes(rng, monkeypat
     assert found.pairs["Cohen kappa"].tolist() == pytest.approx(
         kappa[np.triu_indices(20, k=1)].tolist()
     )
-    monkeypatch.setattr("multirater.dataset_agreement._MOST_TOGETHER", 0)
+    monkeypatch.setattr("multirater.verbs.agreement._MOST_TOGETHER", 0)
     again = multirater.agreement(data, n_resamples=3)
     np.testing.assert_allclose(
         found.pairs.iloc[:, 2:].astype(float), again.pairs.iloc[:, 2:].astype(float)

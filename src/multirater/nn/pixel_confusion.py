@@ -253,6 +253,7 @@ def rater_maps(features: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     Returns:
         (B, R * n_outputs, *space), by one matrix product for all raters.
     """
-    flat = features.flatten(2)
-    maps = torch.matmul(weight.flatten(0, 1), flat) + bias.reshape(1, -1, 1)
+    # One call that adds the bias on the way: `matmul` transposes, and + passes over it again.
+    each = weight.flatten(0, 1).expand(len(features), -1, -1)
+    maps = torch.baddbmm(bias.reshape(1, -1, 1), each, features.flatten(2))
     return maps.reshape(len(features), -1, *features.shape[2:])

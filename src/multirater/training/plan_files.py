@@ -39,7 +39,7 @@ def read_plan(path: Path) -> Plan:
         stored = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(Fault(error.strerror or str(error), file=str(path))) from None
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(Fault(f"is no JSON: {error}", file=str(path))) from None
     try:
         plan = _from_json(stored)
@@ -101,6 +101,11 @@ def check_plan(plan: Plan) -> None:
         ("strides", _are_stages(plan.strides, plan, n_axes), "sizes per stage and axis"),
         ("kernels", _are_stages(plan.kernels, plan, n_axes), "sizes per stage and axis"),
         (
+            "fingerprint",
+            _is_fingerprint(plan.fingerprint),
+            "as `multirater plan` writes it",
+        ),
+        (
             "normalisation",
             _is_normalisation(plan),
             "of kind case, or of kind study with a mean and a deviation of every channel",
@@ -131,6 +136,13 @@ def _are_words(values: Any) -> bool:
     return isinstance(values, dict) and all(isinstance(each, str) for each in values.values())
 
 
+def _is_fingerprint(found: Any) -> bool:
+    if found is None:
+        return True
+    counts = (found.n_cases, found.n_classes, found.n_channels)
+    return all(map(_is_count, counts)) and isinstance(found.labels, dict)
+
+
 def _is_normalisation(plan: Plan) -> bool:
     how = plan.normalisation
     if how.kind != "study":
@@ -140,7 +152,9 @@ def _is_normalisation(plan: Plan) -> bool:
     if not all(isinstance(each, tuple) and all(map(_is_finite, each)) for each in parts):
         return False
     n_channels = len(how.mean) if plan.fingerprint is None else plan.fingerprint.n_channels
-    return n_channels > 0 and all(len(each) == n_channels for each in parts)
+    if not _is_count(n_channels):
+        return False
+    return all(len(each) == n_channels for each in parts)
 
 
 def _is_finite(value: Any) -> bool:

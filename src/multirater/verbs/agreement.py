@@ -90,7 +90,7 @@ def agreement(
                 expected="at least two, to compare them; coarse drawings do not count",
             )
         )
-    draws = {"level": level, "n_resamples": n_resamples, "seed": seed}
+    draws: dict[str, Any] = {"level": level, "n_resamples": n_resamples, "seed": seed}
     pooled = _Pooled.of(found)
     measures: dict[str, Callable[..., float]] = {
         "percent agreement": metrics.percent_agreement,
@@ -162,7 +162,8 @@ def _merged(
         _, first, member = np.unique(code, return_index=True, return_inverse=True)
     else:
         _, first, member = np.unique(counts, axis=0, return_index=True, return_inverse=True)
-    return counts[first], np.bincount(member.ravel(), weights=pixels, minlength=len(first))
+    n_pixels = np.bincount(member.ravel(), weights=pixels, minlength=len(first))
+    return counts[first], n_pixels.astype(np.float64)
 
 
 def _ratings_of(counts: NDArray[np.int64]) -> NDArray[np.integer[Any]]:
