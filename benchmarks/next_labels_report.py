@@ -136,7 +136,8 @@ def draw(records: Sequence[Record], path: Path) -> None:
     for record in records:
         studies.setdefault((record["job"]["kind"], record["job"]["regime"]), []).append(record)
     n_rows = -(-len(studies) // 5)
-    figure, axes = plt.subplots(n_rows, 5, figsize=(15, 2.5 * n_rows), squeeze=False)
+    size = (15, 2.5 * n_rows)
+    figure, axes = plt.subplots(n_rows, 5, figsize=size, squeeze=False, layout="constrained")
     colours = {"random": "0.45", "even": "C1", "ActiveLab": "C2", "multirater": "C0"}
     for place, ((kind, regime), part) in zip(axes.flat, studies.items(), strict=False):
         for name, colour in colours.items():
@@ -158,7 +159,6 @@ def draw(records: Sequence[Record], path: Path) -> None:
     figure.legend(handles, labels, loc="lower right", fontsize=10, ncols=2)
     figure.supxlabel("labels, over the budget of random choice", fontsize=10)
     figure.supylabel("accuracy; of drawings, Dice", fontsize=10)
-    figure.tight_layout()
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=110)
     plt.close(figure)

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import multirater
 from multirater.training import TrainConfig
 
 ROOT = Path(__file__).parents[1]
@@ -75,18 +76,53 @@ def test_classification_python():
     assert len(example.splitlines()) < 30
 
 
-def test_data_format_python(shared_data, monkeypatch):
-    monkeypatch.chdir(shared_data / "qubiq_brain_growth")
+@pytest.fixture
+def discs(tmp_path, monkeypatch):
+    """Four discs drawn by anna and bert, as the folder `study`; return masks and images."""
+    monkeypatch.chdir(tmp_path)
+    y, x = np.ogrid[:24, :24]
+    drawn = [[(y - 12) ** 2 + (x - 12 + k) ** 2 < r**2 for r in (6, 8)] for k in range(4)]
+    masks = np.array(drawn).astype(np.uint8)
+    images = masks.mean(1) * 200
+    names = {"raters": ["anna", "bert"], "cases": ["a", "b", "c", "d"]}
+    multirater.write_dataset(
+        multirater.dataset_from_arrays(masks, images=images.astype(np.uint8), **names), "study"
+    )
+    return masks, images
+
+
+def test_data_format_python(discs, tmp_path):
+    for image in (tmp_path / "study/images").iterdir():
+        (tmp_path / f"{image.stem}.jpg").write_bytes(_as_jpeg(image))
+        for rater, name in (("anna", "1stHO"), ("bert", "2ndHO")):
+            mask = tmp_path / f"study/raters/{rater}/{image.name}"
+            (tmp_path / f"{image.stem}_{name}.png").write_bytes(mask.read_bytes())
+    np.savez(tmp_path / "qubiq_brain_growth_39x7.npz", masks=discs[0], images=discs[1])
     table, arrays = blocks("docs/data-format.md", "python")
-    names = run_block(table, folder=shared_data / "chase_db1")
-    assert len(names["data"]) == 28
-    assert len(run_block(arrays)["data"]) == 39
+    data = run_block(table, folder=tmp_path)["data"]
+    np.testing.assert_array_equal(data["b"].read_label("2ndHO").array > 0, discs[0][1, 1] > 0)
+    assert len(run_block(arrays)["data"]) == 4
+
+
+@pytest.mark.usefixtures("discs")
+def test_next_python():
+    (code,) = blocks("docs/next.md", "python")
+    found = run_block(code, multirater=multirater)["found"]
+    assert set(found.raters.index) | set(found.raters.iloc[:, 0]) >= {"anna", "bert"}
+    for line in code.splitlines()[1:]:
+        assert hasattr(found, line.split()[0].removeprefix("found."))
+
+
+def test_code_of_every_page_is_run():
+    """By the tests of this file, each named after its page; tutorials by their own."""
+    pages = [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"]
+    with_code = [p for p in pages if "tutorials" not in p.parts and "```python" in p.read_text()]
+    tests = {f"test_{p.stem.lower().replace('-', '_')}_python" for p in with_code}
+    assert tests - set(globals()) == set()
 
 
 def test_planning_python(study):
     """The plan is made as it is written; trained on is a stand-in that takes the same arguments."""
-    import multirater
-
     train = create_autospec(multirater.train)
     data = multirater.read_dataset("study")
     package = SimpleNamespace(plan=multirater.plan, train=train)
@@ -115,8 +151,6 @@ def test_recipes_python(monkeypatch):
 
 
 def test_report_figures_python(study):
-    import multirater
-
     (study / "fused").mkdir()
     data = multirater.read_dataset("study")
     fused = multirater.fuse_dataset(data, "fused", method="majority-vote", overwrite=True)

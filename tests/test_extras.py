@@ -1,5 +1,6 @@
 """Extras: what the package promises about them is what it declares and says."""
 
+import json
 import re
 import sys
 import tomllib
@@ -56,7 +57,6 @@ STUDY, OUT = "study", "out.html"
 CALLS = {
     "train": ("torch", ["train", STUDY], "multirater.nn", "multirater.training"),
     "demo": ("lightning", ["demo"], "multirater.nn", "multirater.training"),
-    "simulate": ("skimage", ["simulate", STUDY]),
     "nrrd": ("SimpleITK", ["convert", STUDY, "--format", "nrrd"], "multirater.io.formats.itk"),
     "slicer": ("SimpleITK", ["export", STUDY, "--to", "slicer"], "multirater.io"),
     "figures": (
@@ -83,6 +83,19 @@ def test_a_verb_without_its_extra_says_how_to_get_it_and_writes_nothing(
     assert f"pip install 'multirater[{wanted}]'" in line
     assert not output
     assert list(tmp_path.iterdir()) == []
+
+
+def test_polygons_say_it_and_simulated_masks_need_nothing(without, digits_folder, run, tmp_path):
+    without("skimage")
+    drawn = {"label": "lesion", "points": [[4, 4], [12, 4], [12, 12]], "shape_type": "polygon"}
+    size = {"imagePath": "train-0000.png", "imageWidth": 28, "imageHeight": 28}
+    (tmp_path / "anna").mkdir()
+    (tmp_path / "anna/train-0000.json").write_text(json.dumps({"shapes": [drawn], **size}))
+    words = ("labelme", tmp_path / "anna", "--images", digits_folder / "images")
+    status, _, errors = run("import", *words, "-o", tmp_path / "study")
+    assert (status, "multirater[shapes]" in errors) == (2, True)
+    words = (digits_folder, "--raters", "good,under,wrong,coarse:0.3")
+    assert run("simulate", *words, "-o", tmp_path / "simulated")[0] == 0
 
 
 def test_python_says_it_too(without):

@@ -47,9 +47,9 @@ EXTRAS = {
         "train, predict, demo, fuse --method learned; RaterClassifier, multirater.nn",
     ),
     "shapes": Extra(
-        "outlines and simulated masks",
+        "polygons and random walks",
         {"skimage": "scikit-image"},
-        "simulate (masks), import of polygons and of lidc, train on coarse drawings",
+        "import of polygons and of lidc, train on coarse drawings",
     ),
     "itk": Extra(
         "NRRD, MetaImage and PNG of 16-bit colours",

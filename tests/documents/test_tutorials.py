@@ -3,12 +3,18 @@
 `make tutorials` writes what comes out into pages, pictures and notebooks.
 """
 
-import json
 import os
 from pathlib import Path
 
 import pytest
-from tutorial import keep_pictures, matches, notebook_of, rewritten, run_tutorial
+from tutorial import (
+    keep_pictures,
+    matches,
+    notebook_of,
+    rewritten,
+    run_notebook,
+    run_tutorial,
+)
 from typer.testing import CliRunner
 
 from multirater.cli.app import app
@@ -57,8 +63,16 @@ def test_a_notebook_is_its_tutorial(name):
     page = (ROOT / f"docs/tutorials/{name}.md").read_text(encoding="utf-8")
     notebook = (ROOT / f"examples/{name}.ipynb").read_text(encoding="utf-8")
     assert notebook == notebook_of(page, name), "make tutorials"
-    kinds = [cell["cell_type"] for cell in json.loads(notebook)["cells"]]
-    assert kinds.count("code") > 4
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_a_notebook_runs_and_shows_what_comes_out(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("multirater.parallel._FEW", 1_000)
+    notebook = (ROOT / f"examples/{name}.ipynb").read_text(encoding="utf-8")
+    steps = run_notebook(notebook, tmp_path, on_screen)
+    assert len(steps) > 4
+    assert [(step.code, step.output) for step in steps if not step.is_true] == []
 
 
 def test_words_have_to_match_and_numbers_nearly():

@@ -75,6 +75,20 @@ def run_tutorial(text: str, folder: Path, run: Run) -> list[Step]:
     return steps
 
 
+def run_notebook(notebook: str, folder: Path, run: Run) -> list[Step]:
+    """Run all cells of a notebook, from its JSON, in a folder and in order."""
+    steps = []
+    names: dict[str, object] = {"__name__": "notebook"}
+    for cell in json.loads(notebook)["cells"]:
+        if cell["cell_type"] == "code":
+            code = "".join(cell["source"])
+            shown = "".join(line for each in cell["outputs"] for line in each["text"])
+            is_command = code.startswith("!")
+            output = _run_command(code[1:], folder, run) if is_command else _run_python(code, names)
+            steps.append(Step("console" if is_command else "text", code, shown, output, 0, 0))
+    return steps
+
+
 def _commands(body: str, offset: int) -> Iterator[tuple[str, str, int, int]]:
     """Yield each command of a fence with what is shown below it, and where that stands."""
     starts = [found.start() for found in re.finditer(r"^\$ ", body, flags=re.MULTILINE)]

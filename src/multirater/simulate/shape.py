@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from multirater.extras import extra
+from multirater.simulate.thinning import thin
 
 Mask = NDArray[np.bool_]
 Field = NDArray[np.float64]
@@ -51,13 +51,7 @@ def level(shape: Mask, spacing: NDArray[np.float64]) -> tuple[Field, float]:
 
 def centre_line(shape: Mask) -> Mask:
     """Return the skeleton of a 2-D or 3-D shape; never empty unless the shape is."""
-    with extra():
-        from skimage.morphology import skeletonize
-
-    if shape.ndim not in (2, 3):
-        line = np.zeros_like(shape)
-    else:
-        line = np.asarray(skeletonize(shape), dtype=bool) & shape
+    line = thin(shape) if shape.ndim in (2, 3) else np.zeros_like(shape)
     if shape.any() and not line.any():
         line.flat[np.argmax(depth(shape, np.ones(shape.ndim)))] = True
     return line

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Sequence
+from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import Protocol, cast
@@ -133,10 +134,24 @@ def image_shape(path: str | Path | Sequence[str | Path], ndim: int | None = None
         (8, 9)
     """
     files = _files(path)
-    shapes = [_family(file).shape(file, ndim) for file in files]
+    shapes = [_shape(file, ndim) for file in files]
     for file, (space, geometry) in zip(files, shapes, strict=True):
         _require_same_grid(file, (space, geometry), files[0], shapes[0])
     return shapes[0]
+
+
+def _shape(file: Path, ndim: int | None) -> GridShape:
+    """Read a header; every label of a case asks for its image's, one after the other."""
+    if not file.is_file():
+        return _family(file).shape(file, ndim)
+    state = file.stat()
+    return _header(file, ndim, state.st_mtime_ns, state.st_size, state.st_ino)
+
+
+@lru_cache(maxsize=16)
+def _header(file: Path, ndim: int | None, *_: int) -> GridShape:
+    """Read the header of a file, once as long as it stays as it is."""
+    return _family(file).shape(file, ndim)
 
 
 def _read(path: str | Path | Sequence[str | Path], ndim: int | None, *, as_labels: bool) -> Image:
