@@ -125,24 +125,41 @@ def browser():
         yield found
 
 
-def test_pages_fit_phones_and_desks_and_axe_finds_nothing(site, address, browser):
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_fit_phones_and_desks_and_axe_finds_nothing(site, address, browser, scheme):
     from axe_playwright_python.sync_playwright import Axe
 
     every = sorted(path.relative_to(site).as_posix() for path in site.rglob("*.html"))
     chosen = every if os.environ.get("MULTIRATER_ALL_PAGES") else LOOKED_AT
     found = []
     for width in (360, 1440):
-        tab = browser.new_context(viewport={"width": width, "height": 900}).new_page()
+        window = {"viewport": {"width": width, "height": 900}, "color_scheme": scheme}
+        tab = browser.new_context(**window).new_page()
         asked = []
         tab.on("request", lambda request, asked=asked: asked.append(request.url))
         for name in chosen:
             tab.goto(f"{address}/{name}")
+            shown = tab.evaluate("document.body.dataset.mdColorScheme")
+            assert shown == {"light": "default", "dark": "slate"}[scheme]
             wide = tab.evaluate("document.documentElement.scrollWidth")
             broken = [each["id"] for each in Axe().run(tab).response["violations"]]
             if wide > width or broken:
                 found.append((name, width, wide, broken))
         assert [each for each in asked if not each.startswith((address, "data:"))] == []
     assert found == []
+
+
+def test_links_to_elsewhere_are_whole_addresses(pages):
+    """They are not followed: nothing of the suite needs a network."""
+    foreign = {each for page in pages.values() for each in page.links if urlsplit(each).scheme}
+    wrong = [
+        each
+        for each in foreign
+        if urlsplit(each).scheme not in ("https", "mailto")
+        or (urlsplit(each).scheme == "https" and "." not in urlsplit(each).netloc)
+        or " " in each
+    ]
+    assert wrong == []
 
 
 def test_the_search_finds_a_method(address, browser):

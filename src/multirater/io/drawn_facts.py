@@ -87,13 +87,8 @@ def drawn_facts(
     return DrawnFacts(centre, border, step, same, has_truth, on_border, counts)
 
 
-def centre_of(array: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the centre of what was drawn, (ndim,), in pixels; NaN where nothing was."""
-    box = _box(array > 0)
-    return np.full(array.ndim, np.nan) if box is None else _centre_in(array, box)
-
-
 def _centre_in(array: NDArray[Any], box: tuple[slice, ...]) -> NDArray[np.float64]:
+    """Return the centre of what was drawn, (ndim,), in pixels."""
     drawn = array[box] > 0
     total = np.count_nonzero(drawn)
     return np.array(
@@ -112,13 +107,8 @@ def border_share(array: NDArray[Any]) -> float:
     return float((labels > 0).mean()) if labels.size else float("nan")
 
 
-def grid_step(array: NDArray[Any]) -> int:
-    """Return the distance, in pixels, that outlines keep along every axis; 0 where unknown."""
-    box = _box(array > 0)
-    return 0 if box is None else _step_in(array, box)
-
-
 def _step_in(array: NDArray[Any], box: tuple[slice, ...]) -> int:
+    """Return the distance, in pixels, that outlines keep along every axis; 0 where unknown."""
     steps = []
     array = array[tuple(slice(max(side.start - 1, 0), side.stop + 1) for side in box)]
     for axis in range(array.ndim):
