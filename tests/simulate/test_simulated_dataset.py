@@ -183,6 +183,19 @@ def test_raters_that_there_are_not(data, raters, found):
     assert fault.expected
 
 
+def test_the_four_raters_of_cifar_go_by_one_name():
+    from multirater.simulate import cifar10_raters_cm
+    from multirater.simulate.simulated_dataset import CLASS_KINDS, parse_raters
+
+    four = parse_raters(" cifar10 ")
+    assert [rater.strength for rater in four] == [0.6, 0.6, 0.6, 0.0]
+    cms = [CLASS_KINDS[rater.kind](10, rater.strength, seed=0) for rater in four]
+    np.testing.assert_allclose(cms, cifar10_raters_cm(), atol=0.05)
+    assert len(parse_raters("over, cifar10,blank")) == 6
+    with pytest.raises(InputError, match="the 10 of CIFAR-10"):
+        CLASS_KINDS["similar-classes"](3, 0.6, seed=0)
+
+
 def test_parse_rater():
     assert parse_rater("over") == SimulatedRater("over", 1.0)
     assert parse_rater(" under:0.25 ") == SimulatedRater("under", 0.25)

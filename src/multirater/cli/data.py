@@ -143,14 +143,15 @@ def simulate(
     For masks: good, over, under, wrong, blank; strength 1 errs as in Zhang 2020, 0 not at all.
     Coarse drawings: positive, negative, or coarse for both, such as coarse:0.3:1; area is the share
     drawn of what could be (0.01 is a scribble), noise (1) adds fractures and over-drawing.
-    For class labels: pairwise-flipper, hammer-spammer; the strength is the share of right answers.
+    For class labels: pairwise-flipper, hammer-spammer, similar-classes, neighbouring-classes,
+    adversarial; the strength is the share of right answers. cifar10: the four of Tanno 2019.
     """
     import multirater
-    from multirater.simulate import parse_rater, simulate_dataset
+    from multirater.simulate import simulate_dataset
+    from multirater.simulate.simulated_dataset import parse_raters
 
     dataset = multirater.read_dataset(data)
-    who = [parse_rater(text) for text in raters.split(",") if text.strip()]
-    simulated = simulate_dataset(dataset, who, supply=supply, seed=seed)
+    simulated = simulate_dataset(dataset, parse_raters(raters), supply=supply, seed=seed)
     print(multirater.write_dataset(simulated, output, overwrite=overwrite))
 
 

@@ -19,6 +19,7 @@ from multirater.errors import Fault, InputError
 from multirater.nn.confusion import ConfusionHead, GlobalConfusion
 from multirater.nn.losses import Likelihood, columns_nll, mean_trace, overlap_loss, plain_nll
 from multirater.nn.raters import Raters, for_raters, pointwise
+from multirater.types import MISSING
 
 
 @dataclass(frozen=True)
@@ -295,6 +296,9 @@ class ConfusionNetwork(TruthNetwork):
         super().__init__(backbone, n_features=n_features, n_classes=n_classes, ndim=ndim)
         self.confusion = confusion
 
+    trace_per_image = False
+    """Whether the trace counts once per image, not once per label (Tanno's listing)."""
+
     def loss(self, features: Tensor, labelled: Labelled) -> RaterLoss:
         """Return likelihood of the labels and trace of the matrices."""
         log_truth = self.log_truth(features)
@@ -308,7 +312,10 @@ class ConfusionNetwork(TruthNetwork):
         if labelled.hint is not None:
             log_truth = log_truth + labelled.hint
         nll = columns_nll(log_truth, columns, labels, labelled.likelihood, weight)
-        return RaterLoss(nll, mean_trace(columns.trace, labels))
+        trace = mean_trace(columns.trace, labels)
+        if self.trace_per_image:
+            trace = trace / (labels != MISSING).sum(1).float().mean().clamp(min=1)
+        return RaterLoss(nll, trace)
 
     def outputs(self, image: Tensor, raters: Sequence[int] = ()) -> Outputs:
         """Predict the truth and, through the confusion matrices, the raters."""

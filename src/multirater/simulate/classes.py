@@ -64,6 +64,57 @@ def hammer_spammer_cm(n_classes: int, p: float, *, seed: int) -> NDArray[np.floa
     return _even_cm(n_classes, _draw_skill(n_classes, p, np.random.default_rng(seed)))
 
 
+def similar_classes_cm(n_classes: int, p: float, *, seed: int = 0) -> NDArray[np.float64]:
+    """Return the CM of a rater who mixes up classes of CIFAR-10 that look alike.
+
+    Cats and dogs, automobiles and trucks, deer and horses, airplanes and birds; frogs are taken for
+    deer, ships for automobiles. Nothing is random about it.
+
+    Args:
+        n_classes: 10, in the order of CIFAR-10.
+        p: share of right answers.
+        seed: not looked at.
+    """
+    if n_classes != len(_SIMILAR):
+        raise InputError(
+            Fault(f"similar-classes of {n_classes} classes", expected="the 10 of CIFAR-10")
+        )
+    require_range(p, 0.0, 1.0, "skill p")
+    rows = np.arange(n_classes)
+    cm = p * np.eye(n_classes)
+    cm[rows, [_SIMILAR[row] for row in rows.tolist()]] += 1 - p
+    return cm
+
+
+def neighbouring_classes_cm(n_classes: int, p: float, *, seed: int = 0) -> NDArray[np.float64]:
+    """Return the CM of a rater whose wrong answers are the classes before and after, in a circle.
+
+    Example:
+        >>> neighbouring_classes_cm(4, 0.6)[0].round(1).tolist()
+        [0.6, 0.2, 0.0, 0.2]
+    """
+    require_range(n_classes, 2, np.inf, "number of classes")
+    require_range(p, 0.0, 1.0, "skill p")
+    rows = np.arange(n_classes)
+    cm = p * np.eye(n_classes)
+    for step in (1, -1):
+        cm[rows, (rows + step) % n_classes] += (1 - p) / 2
+    return cm
+
+
+def adversarial_cm(n_classes: int, p: float, *, seed: int = 0) -> NDArray[np.float64]:
+    """Return the CM of a rater who has learnt wrong names: half the list further on.
+
+    Example:
+        >>> adversarial_cm(4, 0.0)[1].tolist()
+        [0.0, 0.0, 0.0, 1.0]
+    """
+    require_range(n_classes, 2, np.inf, "number of classes")
+    require_range(p, 0.0, 1.0, "skill p")
+    identity, rows = np.eye(n_classes), np.arange(n_classes)
+    return np.asarray(p * identity + (1 - p) * identity[(rows + n_classes // 2) % n_classes])
+
+
 def cifar10_raters_cm() -> NDArray[np.float64]:
     """Return the CMs of four very different raters of CIFAR-10 (Tanno 2019, Fig. 2).
 
@@ -87,14 +138,15 @@ def cifar10_raters_cm() -> NDArray[np.float64]:
         >>> float(np.trace(cifar10_raters_cm().mean(axis=0)).round(2)) / 10
         0.45
     """
-    rows, right = np.arange(10), 0.6
-    similar = right * np.eye(10)
-    similar[rows, [_SIMILAR[row] for row in rows.tolist()]] += 1 - right
-    neighbours = right * np.eye(10)
-    neighbours[rows, (rows + 1) % 10] += (1 - right) / 2
-    neighbours[rows, (rows - 1) % 10] += (1 - right) / 2
-    adversarial = np.eye(10)[(rows + 5) % 10]
-    return np.stack([_even_cm(10, right), similar, neighbours, adversarial])
+    right = 0.6
+    return np.stack(
+        [
+            _even_cm(10, right),
+            similar_classes_cm(10, right),
+            neighbouring_classes_cm(10, right),
+            adversarial_cm(10, 0.0),
+        ]
+    )
 
 
 def simulate_class_labels(truth: ArrayLike, cms: ArrayLike, *, seed: int) -> NDArray[np.int16]:

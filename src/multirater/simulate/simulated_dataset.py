@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, cast
@@ -13,8 +13,11 @@ from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
 from multirater.simulate.classes import (
+    adversarial_cm,
     hammer_spammer_cm,
+    neighbouring_classes_cm,
     pairwise_flipper_cm,
+    similar_classes_cm,
     simulate_class_labels,
 )
 from multirater.simulate.drawings import DRAWN_KINDS, simulated_drawings
@@ -29,8 +32,19 @@ from multirater.simulate.supply import Supply, label_supply
 from multirater.types import MISSING, Case, Classes, Dataset, LabelMap, Source
 from multirater.words import did_you_mean
 
-CLASS_KINDS = {"pairwise-flipper": pairwise_flipper_cm, "hammer-spammer": hammer_spammer_cm}
+CLASS_KINDS: dict[str, Callable[..., NDArray[np.float64]]] = {
+    "pairwise-flipper": pairwise_flipper_cm,
+    "hammer-spammer": hammer_spammer_cm,
+    "similar-classes": similar_classes_cm,
+    "neighbouring-classes": neighbouring_classes_cm,
+    "adversarial": adversarial_cm,
+}
 """Raters of class labels by name."""
+
+GROUPS = {
+    "cifar10": "hammer-spammer:0.6,similar-classes:0.6,neighbouring-classes:0.6,adversarial:0",
+}
+"""Raters who come together: the four of Tanno 2019, Fig. 2."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +53,8 @@ class SimulatedRater:
 
     Attributes:
         kind: one of `good`, `over`, `under`, `wrong`, `blank` for masks; `positive`, `negative` or
-            `coarse` (both) for coarse drawings; `pairwise-flipper` or `hammer-spammer` for class
+            `coarse` (both) for coarse drawings; `pairwise-flipper`, `hammer-spammer`,
+            `similar-classes` (of CIFAR-10), `neighbouring-classes` or `adversarial` for class
             labels.
         strength: for masks how much they err (1 as in the paper, 0 not at all); for drawings the
             area, as a share of what could be drawn; for class labels the probability of being
@@ -99,6 +114,18 @@ def simulate_dataset(
         ),
         classes=classes,
     )
+
+
+def parse_raters(text: str) -> list[SimulatedRater]:
+    """Read raters that are separated by commas, or the name of a group of them.
+
+    Example:
+        >>> [rater.kind for rater in parse_raters("cifar10")]
+        ['hammer-spammer', 'similar-classes', 'neighbouring-classes', 'adversarial']
+    """
+    each = [part.strip() for part in text.split(",")]
+    listed = ",".join(GROUPS.get(part, part) for part in each if part)
+    return [parse_rater(part) for part in listed.split(",") if part]
 
 
 def parse_rater(text: str) -> SimulatedRater:

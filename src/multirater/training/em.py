@@ -6,6 +6,7 @@ posterior (Tanno 2019, Fig. 5).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import lightning
@@ -13,11 +14,13 @@ import torch
 from lightning.pytorch.callbacks import Callback
 from torch.utils.data import DataLoader
 
+from multirater.errors import Fault, InputError
 from multirater.nn.em import EMNetwork
 from multirater.training.batches import BatchOrder, collate
 from multirater.training.config import TrainConfig
 from multirater.training.data import RaterData
 from multirater.training.module import RaterModule
+from multirater.training.options import checked_options
 
 
 def ends_round(epoch: int, epochs: int, rounds: int) -> bool:
@@ -30,10 +33,33 @@ def ends_round(epoch: int, epochs: int, rounds: int) -> bool:
     return (epoch + 1) * rounds // epochs > epoch * rounds // epochs
 
 
+@dataclass(frozen=True)
+class EMOptions:
+    """Options of the methods `gem` and `mbem`.
+
+    Attributes:
+        rounds: of EM that the epochs are dealt out to (T of Tanno 2019, Fig. 5; G, the gradient
+            steps of a round, follows from it and the epochs); 0 for the method's own, 5 of `gem`
+            and 2 of `mbem`.
+    """
+
+    rounds: int = 0
+
+    def __post_init__(self) -> None:
+        if self.rounds < 0:
+            raise InputError(Fault(f"option rounds = {self.rounds}", expected="0 or more"))
+
+
+def rounds_of(network: type[EMNetwork], config: TrainConfig) -> int:
+    """Return how many rounds a run has: not more than epochs."""
+    chosen = checked_options(EMOptions, config.options, config.method).rounds
+    return min(chosen or network.rounds, config.epochs)
+
+
 def first_count(network: type[EMNetwork], config: TrainConfig) -> int:
     """Return the epoch, from 0, that ends with the first count: before it nobody is ever wrong."""
-    epochs = config.epochs
-    return next(epoch for epoch in range(epochs) if ends_round(epoch, epochs, network.rounds))
+    epochs, rounds = config.epochs, rounds_of(network, config)
+    return next(epoch for epoch in range(epochs) if ends_round(epoch, epochs, rounds))
 
 
 class EndRounds(Callback):
@@ -56,7 +82,8 @@ class EndRounds(Callback):
         is_last = batch_idx + 1 == trainer.num_training_batches
         if not is_last or not isinstance(network, EMNetwork):
             return
-        if not ends_round(epoch, module.config.epochs, network.rounds):
+        rounds = rounds_of(type(network), module.config)
+        if not ends_round(epoch, module.config.epochs, rounds):
             return
         data = trainer.datamodule  # type: ignore[attr-defined]
         assert isinstance(data, RaterData)

@@ -6,7 +6,7 @@ One table for drawings, one for class labels; most entries are made of the same 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -23,12 +23,12 @@ from multirater.nn.mrnet import MRNet
 from multirater.nn.multi_hypothesis import MultiHypothesisNetwork
 from multirater.nn.prism.options import PrismOptions
 from multirater.nn.weighted_doctors import WeightedDoctorNet
-from multirater.training import class_auto, jury, networks
+from multirater.training import class_auto, jury, networks, oracle
 from multirater.training.config import TrainConfig
 from multirater.training.drawing_masks import MASKS_OF_SEEDS
 from multirater.training.drawn_targets import as_drawn, mask_of_drawings
-from multirater.training.em import EndRounds, first_count
-from multirater.training.networks import Build
+from multirater.training.em import EMOptions, EndRounds, first_count
+from multirater.training.networks import Build, TraceOptions
 from multirater.training.options import NoOptions, checked_options
 from multirater.training.targets import Prepare, SpatialStapleOptions, as_they_are, fused, on_truth
 from multirater.types import Dataset
@@ -162,13 +162,17 @@ def _em(network: type[EMNetwork]) -> Method:
         build,
         lambda config, _: first_count(network, config),
         warmup_competes=False,
+        options=EMOptions,
         callbacks=(EndRounds,),
     )
 
 
 _FOR_CLASSES: dict[str, Method] = {
     "auto": Method(as_they_are, networks.with_given, begin=class_auto.take_witness),
-    "cm": _CM,
+    "cm": replace(_CM, options=TraceOptions),
+    "oracle": Method(
+        as_they_are, networks.with_given, with_truth=True, begin=oracle.take_true_matrices
+    ),
     "gem": _em(GeneralizedEM),
     "mbem": _em(ModelBootstrappedEM),
     **_BY_RATER,

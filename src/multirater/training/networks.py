@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from torch import nn
 
@@ -75,7 +75,24 @@ def with_confusion(config: TrainConfig, shape: NetworkShape) -> RaterNetwork:
         head = ProductConfusion(*sizes, config.n_features, config.rank)
     else:
         head = PixelConfusion(*sizes, config.n_features)
-    return _confusion_network(config, shape, head)
+    network = _confusion_network(config, shape, head)
+    if shape.ndim == 0 and config.method == "cm":
+        chosen = checked_options(TraceOptions, config.options, config.method)
+        network.trace_per_image = chosen.trace_per == "image"
+    return network
+
+
+@dataclass(frozen=True)
+class TraceOptions:
+    """Options of the method `cm` for class labels.
+
+    Attributes:
+        trace_per: what the trace is weighed against: a label, or all labels of an image together,
+            as in Tanno's listing, where cross-entropies are summed over raters and traces averaged.
+            With R labels per image a weight is then worth an R-th of what it is per label.
+    """
+
+    trace_per: Literal["label", "image"] = "label"
 
 
 def _require_global(config: TrainConfig) -> None:
