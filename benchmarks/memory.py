@@ -87,8 +87,7 @@ def commands(study: Path, work: Path, minutes: float) -> Iterator[tuple[str, lis
     for name, more in (("run", []), ("run4", ["--memory", "4GB"])):
         said = " ".join(["train", "STUDY", *time, *more])
         yield said, ["train", str(study), "-o", str(work / name), *time, *more]
-    images = str(study / "images")
-    yield "predict RUN STUDY/images", ["predict", str(work / "run"), images, "-o", str(work / "p")]
+    yield "predict RUN STUDY", ["predict", str(work / "run"), str(study), "-o", str(work / "p")]
 
 
 def main() -> None:

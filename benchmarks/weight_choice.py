@@ -97,6 +97,7 @@ class Compare(jury.WeighRaters):
             with torch.no_grad():
                 network.weight.copy_(torch.as_tensor(weighed.weight))
                 network.predictable.copy_(torch.as_tensor(weighed.predictable))
+                network.standing.copy_(torch.as_tensor(weighed.standing))
             Compare.found[name] = self.dice(data.training, network)
         raise Compared
 

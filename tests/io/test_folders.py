@@ -104,6 +104,14 @@ def test_faults_name_file_case_and_rater(tmp_path, names, found, case, rater):
     assert fault.fix
 
 
+def test_folders_of_raters_under_another_name_are_not_passed_by(tmp_path):
+    touch(tmp_path, "images/p1.png", "labels/anna/p1.png", "labels/bert/p1.nii.gz", "notes/x/y.png")
+    first, second = faults_of(tmp_path)
+    assert "labels/anna/ holds files named like the images" in first.found
+    assert second.file == str(tmp_path / "labels/bert")
+    assert "raters/" in str(second.fix)
+
+
 def test_all_faults_are_found_at_once(tmp_path):
     touch(tmp_path, "images/p1.png", "images/p1.tif", "raters/jo/p2.png", "raters/kim/x.txt")
     assert len(faults_of(tmp_path)) == 3

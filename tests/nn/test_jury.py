@@ -17,12 +17,13 @@ def network(n_raters=3, n_classes=2, ndim=2):
     return made
 
 
-def weighed(made, weight, predictable=None, locality=None, ballots=None):
+def weighed(made, weight, predictable=None, locality=None, ballots=None, standing=None):
     n_raters, n_classes = made.offset.shape
     even = torch.full((n_raters, n_classes, n_classes), 1 / n_classes)
     made.take_weights(
         torch.tensor(weight),
         torch.ones(n_raters) if predictable is None else torch.tensor(predictable),
+        torch.tensor(weight) / max(weight) if standing is None else torch.tensor(standing),
         even,
         torch.ones(n_raters) if locality is None else torch.tensor(locality),
         even,

@@ -30,6 +30,8 @@ def discover_rows(folder: Path, faults: list[Fault]) -> list[Row]:
     drawings = [*labels.items(), ("(truth)", truths)]
     if images:
         faults += _without_image(folder, images, drawings)
+    if images and not labels and not truths:
+        faults += _misnamed(folder, images)
     rows = []
     for case in sorted(set(images).union(*(drawn for _, drawn in drawings))):
         image, truth = images.get(case, ""), truths.get(case, "")
@@ -113,6 +115,23 @@ def _two_files(case: str, other: str, entry: os.DirEntry[str]) -> Fault:
         file=entry.path,
         case=case,
     )
+
+
+def _misnamed(folder: Path, images: dict[str, str]) -> list[Fault]:
+    """Find folders of raters under another name, of which nothing would be read."""
+    return [
+        Fault(
+            f"{entry.name}/{rater.name}/ holds files named like the images, and is not read",
+            expected="raters/<rater>/<case>.*",
+            fix=f"call {entry.name}/ raters/, or use `multirater import files`",
+            file=rater.path,
+        )
+        for entry in _visible(folder)
+        if entry.is_dir() and entry.name != "images"
+        for rater in _visible(Path(entry.path))
+        if rater.is_dir()
+        and images.keys() & _cells_by_case(Path(entry.path), rater.name, []).keys()
+    ]
 
 
 def _without_image(

@@ -51,6 +51,7 @@ class JuryNetwork(TruthNetwork):
 
     weight: Tensor
     predictable: Tensor
+    standing: Tensor
     confusion: Tensor
     locality: Tensor
     disputed: Tensor
@@ -68,6 +69,7 @@ class JuryNetwork(TruthNetwork):
         self.offset = nn.Parameter(torch.zeros(n_raters, n_classes))
         self.register_buffer("weight", torch.full((n_raters,), 1 / n_raters))
         self.register_buffer("predictable", torch.ones(n_raters))
+        self.register_buffer("standing", torch.ones(n_raters))
         self.register_buffer("confusion", torch.eye(n_classes).repeat(n_raters, 1, 1))
         self.register_buffer("locality", torch.ones(n_raters))
         self.register_buffer("disputed", torch.eye(n_classes).repeat(n_raters, 1, 1))
@@ -183,12 +185,12 @@ class JuryNetwork(TruthNetwork):
         A rater who labelled the case speaks by the label, as far as this rater's labels follow
         from the image at all (compared with the best rater's), else by the head. Heads of raters
         who did not have a say as far as they are known to foresee the rater. They are one network:
-        all together weigh as much as a label of the best rater.
+        all together weigh as much as a label of the best rater; another's counts as far as it
+        stands (`multirater.training.standing`).
         """
         jury = self._jury(raters)
         spoken = self.log_drawn(features, jury).exp()
         reliable = self.predictable / self.predictable.max()
-        own = self.weight / self.weight.max()
         say = self.weight[jury].repeat(len(labels), 1)
         say = (say * self.predictable[jury]).reshape(*say.shape, *(1 for _ in labels.shape[2:]))
         say = say.expand(*say.shape[:2], *labels.shape[2:]).clone()
@@ -198,13 +200,14 @@ class JuryNetwork(TruthNetwork):
             trust = (reliable[rater] * given)[:, None]
             observed = functional.one_hot(drawn.clamp(min=0), spoken.shape[2]).movedim(-1, 1)
             spoken[:, place] = trust * observed + (1 - trust) * spoken[:, place]
-            say[:, place] = torch.where(given, own[rater], say[:, place])
+            say[:, place] = torch.where(given, self.standing[rater], say[:, place])
         return (say[:, :, None] * spoken).sum(1).argmax(1)
 
     def take_weights(
         self,
         weight: Tensor,
         predictable: Tensor,
+        standing: Tensor,
         confusion: Tensor,
         locality: Tensor,
         disputed: Tensor,
@@ -215,6 +218,7 @@ class JuryNetwork(TruthNetwork):
         Args:
             weight: (R,), sums to one.
             predictable: (R,), 0 to 1, how far a rater's head may speak for the rater.
+            standing: (R,), 0 to 1, how far a rater's own label stands against all heads.
             confusion: (R, true, observed), over all pixels.
             locality: (R,), 0 to 1, how far a rater's matrix at a pixel is the head's.
             disputed: (R, true, observed), over the pixels on which raters disagree.
@@ -231,6 +235,7 @@ class JuryNetwork(TruthNetwork):
                 self.truth_head.bias.copy_(head.bias + weight @ self.offset)
         self.weight.copy_(weight)
         self.predictable.copy_(predictable)
+        self.standing.copy_(standing)
         self.confusion.copy_(confusion)
         self.locality.copy_(locality)
         self.disputed.copy_(disputed)

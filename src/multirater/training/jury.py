@@ -35,10 +35,13 @@ two thirds: there what raters have in common teaches features more than it costs
       weight, or STAPLE on the disputed pixels of all cases (`multirater.training.ballots`): by
       votes, unless the outcome of another follows from the image better by more than a standard
       error over cases.
-   b. Elsewhere the jury does: the class with the most weight. A rater's own label weighs as much as
-      all heads together, less as far as the rater has less weight than the best one, and stands in
-      for the head as far as their labels are reliable (U, relative to the best rater's); heads of
-      raters who did not label the image speak as far as they are known to foresee them (U).
+   b. Elsewhere the jury does: the class with the most weight. A label of the best rater weighs as
+      much as all heads together; another rater's as far as it stands
+      (`multirater.training.standing`): by the evidence of the image, times the odds of Dice with
+      the verdict of the heads, over all pixels and not only those in dispute; in full from half of
+      the best rater's on. A label stands in for the head as far as the rater's labels are reliable
+      (U, relative to the best rater's); heads of raters who did not label the image speak as far as
+      they are known to foresee them (U).
 4. The epoch is chosen by the likelihood of held-out labels under the heads, among those of step 3.
    Of epochs within two per cent of the best the last is kept: it has weighed the raters best.
 
@@ -156,6 +159,7 @@ class WeighRaters(Callback):
         network.take_weights(
             take(found.weight),
             take(found.predictable),
+            take(found.standing),
             take(found.confusion),
             take(found.locality),
             take(found.disputed),

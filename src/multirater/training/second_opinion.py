@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multirater.training.filters import responses
-from multirater.training.weighing import drawn_evidence, foreseen, shares
+from multirater.training.standing import shares
+from multirater.training.weighing import drawn_evidence, foreseen
 from multirater.training.witness import by_filters, entropy_of
 from multirater.trust import Finding
 from multirater.types import MISSING

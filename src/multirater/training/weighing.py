@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from multirater.training.ballots import Ballots, choose_ballots, has_several_labels
 from multirater.training.disputed import matrices_where_disputed
 from multirater.training.pixels import Pixels
+from multirater.training.standing import shares, standing
 from multirater.training.witness import Statement, by_filters, entropy_of, log_evidence
 from multirater.types import MISSING
 
@@ -61,6 +62,7 @@ class Weighed:
         weight: (n_raters,), sums to one.
         predictable: (n_raters,), 0 to 1, share of what there is to know of a rater's labels that
             follows from the image: how far the head may speak for the rater.
+        standing: (n_raters,), 0 to 1, how far a rater's own label stands against all heads.
         confusion: (n_raters, true, observed), of their labels, against the truth as ballots settle
             it or, without any, as the weighted heads have it.
         locality: (n_raters,), 0 to 1, how far a rater's errors depend on the place: 0 where the
@@ -72,6 +74,7 @@ class Weighed:
 
     weight: Array
     predictable: Array
+    standing: Array
     confusion: Array
     locality: Array
     disputed: Array
@@ -118,6 +121,7 @@ def weigh(
     for _ in range(_ROUNDS if differ.any() and len(weight) > 2 else 0):
         agreement = _agreement(drawn[:, differ], spoken[:, differ], weight)
         weight = shares(start + _log_odds(agreement))
+    stands = standing(training.with_cases_of(held_out), weight, start)
     ballots = choose_ballots(training, held_out, weight)
     truth = np.einsum("r,rpl->pl", weight, training.predicted).argmax(1)
     if ballots is not None:
@@ -125,7 +129,7 @@ def weigh(
     confusion = _confusion(truth, training.labels, n_classes)
     locality = _locality(training, truth, confusion)
     disputed = matrices_where_disputed(training.truth, training.labels, truth)
-    return Weighed(weight, predictable, confusion, locality, disputed, ballots)
+    return Weighed(weight, predictable, stands, confusion, locality, disputed, ballots)
 
 
 def foreseen_by_filters(pixels: Pixels) -> Foreseen | None:
@@ -388,12 +392,3 @@ def _counts(truth: NDArray[np.int64], drawn: NDArray[np.int64], n_classes: int) 
 
 def _log_odds(share: Array) -> Array:
     return np.asarray(np.log(share / (1 - share)))
-
-
-def shares(log_weight: Array) -> Array:
-    """Return the expected share of each rater, (n_raters,), over draws (n_draws, n_raters).
-
-    Raters who cannot be told apart share alike, whoever happens to be ahead.
-    """
-    weight = np.exp(log_weight - log_weight.max(1, keepdims=True))
-    return np.asarray((weight / weight.sum(1, keepdims=True)).mean(0))
