@@ -126,3 +126,9 @@ def test_whole_numbers_are_numbered_as_pandas_does(dtype, spread):
         wanted, names = pd.factorize(values, sort=sort)
         assert codes.tolist() == wanted.tolist()
         assert list(found) == list(names)
+
+
+def test_a_table_without_any_answer_is_refused():
+    empty = pd.DataFrame({"task": ["a", "b"], "rater": ["x", "y"], "label": [None, None]})
+    with pytest.raises(InputError, match="the table holds no answer"):
+        fuse.majority_vote(empty)

@@ -99,3 +99,9 @@ def test_rows_that_are_read_in_parts_are_one_table(tmp_path, monkeypatch):
     assert found["label"].tolist()[:4] == ["x", "y", "z", "x"]
     assert found["task"].cat.categories.tolist() == ["1", "2", "3"]
     assert "given twice" in refused(tmp_path, "1,a,x\n2,a,y\n1,b,z\n1,a,x\n")
+
+
+def test_two_columns_of_one_name_are_refused(tmp_path):
+    (tmp_path / "answers.csv").write_text("task, Task,worker,label\na,b,w,x\n")
+    with pytest.raises(InputError, match="has two columns task"):
+        read_answer_file(tmp_path / "answers.csv")

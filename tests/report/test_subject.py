@@ -147,3 +147,9 @@ def test_json_that_is_nested_without_end_is_refused(fused, name):
     (fused / name).write_text("[" * 100_000)
     with pytest.raises(InputError, match=name):
         read_subject([fused])
+
+
+def test_an_origin_whose_name_is_too_long_is_not_there(fused):
+    (fused / "origin.json").write_text(json.dumps({"data": "x" * 5000}))
+    with pytest.raises(InputError, match="not there any more"):
+        read_subject([fused])

@@ -71,6 +71,14 @@ def encode_table(
     task, tasks = _numbered(frame[columns[0]])
     rater, rater_names = _codes(frame[columns[1]], raters)
     label, class_names = _label_codes(frame[columns[2]], classes, gold)
+    if not len(class_names):
+        raise InputError(
+            Fault(
+                "the table holds no answer",
+                expected="a label in some row",
+                fix="look at the column of labels: all its cells are empty",
+            )
+        )
     codes = [each.astype(np.int32) for each in (task, rater, label)]
     del task, rater, label
     answered = np.minimum(np.minimum(codes[0], codes[1]), codes[2]) != MISSING

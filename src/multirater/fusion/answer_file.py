@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from multirater.errors import Fault, InputError
 from multirater.fuse.table import long_columns
 from multirater.fusion.parquet_answers import read_answers
+from multirater.io.tables.csv_table import require_distinct
 from multirater.io.tables.parquet_table import is_parquet
 from multirater.words import counted
 
@@ -69,7 +70,11 @@ def _read(path: Path, also: Sequence[str]) -> pd.DataFrame:
     separator = ","
     try:
         with path.open(encoding=encoding) as stream:
-            separator = separator_of(stream.readline())
+            header = stream.readline()
+        separator = separator_of(header)
+        # Of two columns of one name pandas would take the first, and call the other something else.
+        names = next(csv.reader([header], delimiter=separator, skipinitialspace=True), [])
+        require_distinct([name.strip().lower() for name in names], str(path))
         return _columns_of(path, separator, encoding, also)
     except UnicodeError as error:
         raise InputError(
@@ -82,6 +87,8 @@ def _read(path: Path, also: Sequence[str]) -> pd.DataFrame:
         raise InputError(Fault("is empty", expected="a header and one row per answer")) from None
     except OSError as error:
         raise InputError(Fault(f"cannot be read: {error.strerror}")) from None
+    except csv.Error as error:
+        raise InputError(_unreadable(str(error))) from None
     except pd.errors.ParserError as error:
         _require_even_lines(path, separator, encoding)
         raise InputError(_unreadable(str(error))) from None

@@ -182,7 +182,9 @@ def _are_positive(values: Any) -> bool:
 
 
 def _are_stages(values: Any, plan: Plan, n_axes: int | None) -> bool:
-    if not isinstance(values, tuple) or len(values) not in (0, len(plan.channels)):
+    if not isinstance(values, tuple) or not isinstance(plan.channels, tuple):
+        return False
+    if len(values) not in (0, len(plan.channels)):
         return False
     return all(_are_sizes(each, n_axes) and each for each in values)
 

@@ -161,7 +161,23 @@ def read_data(folder: Path) -> RunData:
     with reading(folder / DATA, "description of a run's data", fix="copy the run again"):
         stored = read_json(folder / DATA).items()
         known: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in stored}
-        return RunData(**known)
+        data = RunData(**known)
+        _check(data)
+        return data
+
+
+def _check(data: RunData) -> None:
+    """Raise ValueError for what cannot be: somebody else may have written it."""
+    for name in ("raters", "classes", "colours", "features", "space"):
+        values, kind = getattr(data, name), int if name == "space" else str
+        if not isinstance(values, tuple) or any(type(each) is not kind for each in values):
+            raise ValueError(f"{name} is {values!r:.60}")
+    if len(data.classes) != len(data.colours) or not data.classes:
+        raise ValueError(f"{len(data.classes)} classes and {len(data.colours)} colours")
+    if data.kind not in ("masks", "classes"):
+        raise ValueError(f"kind is {data.kind!r:.60}")
+    if type(data.n_channels) is not int or type(data.ndim) is not int or data.n_channels < 1:
+        raise ValueError(f"{data.n_channels!r:.60} channels of {data.ndim!r:.60} axes")
 
 
 def read_run(
