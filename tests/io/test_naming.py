@@ -1,11 +1,17 @@
 """File names for cases and raters of any name."""
 
+import os
+import sys
 import unicodedata
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from multirater.errors import InputError
+from multirater.io.importers.files import import_files
 from multirater.io.naming import file_names
+from multirater.io.read import read_dataset
 
 names = st.text(st.characters(exclude_categories=["Cs"]), max_size=300)
 
@@ -58,3 +64,17 @@ def test_long_names_are_cut_between_characters():
     first, second = made.values()
     assert set(first) == {"医"}
     assert second == f"{first}-2"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names are texts")
+def test_names_that_are_no_text_are_refused_in_a_sentence(tmp_path):
+    """No table could hold them, and nothing that is made of them could be written."""
+    place = tmp_path / "raters" / os.fsdecode(b"ann\xff")
+    place.mkdir(parents=True)
+    (place / "a.png").touch()
+    for act in (
+        lambda: read_dataset(tmp_path),
+        lambda: import_files(tmp_path, tmp_path / "m.csv", label="raters/{rater}/{case}.png"),
+    ):
+        with pytest.raises(InputError, match=r"xff' is no text"):
+            act()

@@ -75,11 +75,12 @@ def next(
     import multirater
     from multirater.acquisition.writing import SUFFIXES, write_next_labels
     from multirater.fusion.answer_table import is_answer_table
-    from multirater.io.atomic import require_writable
+    from multirater.io.atomic import require_unread, require_writable
 
     prices = _prices(cost)
     if output is not None:
         require_writable(output, "labels to ask for", SUFFIXES, overwrite=overwrite)
+        require_unread(output, [study])
     data: Dataset | Path = study
     if not is_answer_table(study):
         data = opened(study, raters=raters, exclude=exclude, gold=gold)

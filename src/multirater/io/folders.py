@@ -11,6 +11,7 @@ from pathlib import Path
 
 from multirater.errors import Fault, InputError
 from multirater.io.formats.images import READABLE, is_image_file, suffix_of
+from multirater.io.naming import require_texts
 from multirater.io.tables.manifest import Row
 
 _OTHER_PICTURES = {".bmp", ".gif", ".hdr", ".img", ".jp2", ".mgz", ".mnc", ".pgm", ".svs", ".webp"}
@@ -79,6 +80,7 @@ def _visible(folder: Path) -> list[os.DirEntry[str]]:
         raise InputError(
             Fault(f"cannot be read: {error.strerror}", fix="ask for read access", file=str(folder))
         ) from None
+    require_texts((entry.name for entry in shown), folder)
     return sorted(shown, key=lambda entry: entry.name)
 
 

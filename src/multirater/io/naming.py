@@ -2,15 +2,38 @@
 
 from __future__ import annotations
 
+import os
 import re
 import unicodedata
 from collections.abc import Iterable
+from pathlib import Path
+
+from multirater.errors import Fault, InputError
 
 _LONGEST = 150
 """Bytes: with a suffix and a number it stays below the 255 that file systems allow."""
 
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
 """Names that Windows keeps for devices."""
+
+
+def require_texts(names: Iterable[str], folder: Path) -> None:
+    """Refuse names of files whose bytes are no text: no table could hold them.
+
+    Args:
+        names: of files in the folder.
+        folder: where they lie.
+    """
+    broken = [name for name in names if any("\ud800" <= letter <= "\udfff" for letter in name)]
+    if broken:
+        raise InputError(
+            Fault(
+                f"the name {os.fsencode(broken[0])!r} is no text",
+                expected="names in UTF-8",
+                fix="rename the file or folder",
+                file=os.fsencode(folder).decode(errors="replace"),
+            )
+        )
 
 
 def file_names(names: Iterable[str]) -> dict[str, str]:

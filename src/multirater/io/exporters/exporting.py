@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from multirater.errors import Fault, InputError
-from multirater.io.atomic import replacing
+from multirater.io.atomic import replacing, require_unread
 from multirater.io.exporters.outcome import Outcome
 from multirater.io.new_folder import new_folder
 from multirater.progress import say
@@ -46,6 +46,7 @@ def export_dataset(
         with new_folder(place) as temporary:
             module.write_export(outcome, temporary)
     else:
+        require_unread(place, [] if dataset.folder is None else [dataset.folder])
         with replacing(place, overwrite=overwrite) as temporary:
             module.write_export(outcome, temporary)
     for note in outcome.notes:

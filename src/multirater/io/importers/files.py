@@ -14,6 +14,7 @@ from multirater.errors import Fault, InputError
 from multirater.io.formats.stray import Stray
 from multirater.io.formats.suffixes import READABLE, is_dicom_file, suffix_of
 from multirater.io.importers.name_patterns import BY_CHOICE, Pattern
+from multirater.io.naming import require_texts
 from multirater.io.tables.manifest import FILE_NAME, IMAGE_SEPARATOR, Row, write_rows
 from multirater.progress import say
 from multirater.words import counted
@@ -80,6 +81,7 @@ def import_files(
         "label": [Pattern(each, (*case, "rater")) for each in labels],
     }
     names = _visible_files(root)
+    require_texts(names, root)
     given = {kind: [p for p in each if p.text] for kind, each in patterns.items()}
     found = _sorted_out(names, given, root.resolve().name)
     _require_found(found, patterns, names, root)
