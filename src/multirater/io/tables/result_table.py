@@ -1,4 +1,4 @@
-"""Tables that results hold: `raters.csv`, `cases.csv`, `labels.csv`, scores and curves.
+"""Tables that results hold: `raters.csv`, `cases.csv`, scores and curves.
 
 Names in them come from the study, and may be anything; what is written can be read again.
 """
