@@ -114,6 +114,11 @@ def test_two_data_sets_are_refused(kinds):
         read_subject([kinds["truth"], kinds["no truth"]])
 
 
+def test_what_is_not_there_is_said_not_to_be(kinds, tmp_path):
+    with pytest.raises(InputError, match="no-such-run: does not exist"):
+        read_subject([kinds["truth"], tmp_path / "no-such-run"])
+
+
 @pytest.mark.parametrize("text", ["{", "[]"])
 def test_broken_settings_are_named(fused, text):
     (fused / "fusion.json").write_text(text)

@@ -19,6 +19,7 @@ from multirater.evaluation.predictions import Predictions, open_predictions
 from multirater.evaluation.scoring import shared_classes
 from multirater.fuse.methods import ALWAYS_POOLED
 from multirater.io import read_dataset
+from multirater.io.formats.guard import missing
 from multirater.io.results.layout import CONFIG, FUSION, PREDICTIONS, ResultKind, kind_at
 from multirater.io.results.origin import read_origin
 from multirater.io.results.statements import read_curves, read_json, read_rater_table, read_trust
@@ -142,6 +143,8 @@ def open_results(subject: Subject, classes: Classes) -> dict[str, Predictions]:
 
 
 def _look_at(path: Path, found: _Found) -> None:
+    if not path.exists():
+        raise missing(path)
     kind = kind_at(path)
     found.kinds.append(kind)
     if kind == "data set":
