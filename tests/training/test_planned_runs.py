@@ -217,9 +217,10 @@ def test_a_time_decides_the_number_of_steps(tmp_path):
     assert kept.threads
 
 
-def test_without_a_time_nothing_follows_from_the_clock(tmp_path, monkeypatch):
+def test_without_a_time_threads_follow_from_the_size_of_a_step(tmp_path, monkeypatch):
     data = balls([(160, 160)] * 4, [(1.0, 1.0)] * 4)
     monkeypatch.delattr("multirater.training.rehearsal._threads")
+    monkeypatch.setattr("multirater.training.rehearsal._HINDERED", float("inf"))
     config = TrainConfig(method="mode", epochs=1, batch_size=4, **TINY)
     train(data, tmp_path / "run", config)
     assert read_config(tmp_path / "run").threads == threads_for(160 * 160 * 4)

@@ -47,6 +47,10 @@ _SMALL_STEP = 2**16
 _GAIN = 0.8
 """More threads must bring a step below this share of its time."""
 
+_HINDERED = 1.5
+"""Share of one thread's time from which on more threads wait for one another, on cores that others
+use too. An idle machine is far below: there the size of a step alone decides, and so the result."""
+
 _SERVED = 3
 """Batches that are served to see how long it takes."""
 
@@ -102,7 +106,7 @@ def rehearsed(
     wanted = config.time
     config, data, step = _fitting(stage, config, asked)
     if wanted is None:
-        return replace(config, threads=config.threads or threads_for(n_pixels))
+        return replace(config, threads=config.threads or _unhindered(step, threads_for(n_pixels)))
     threads, seconds = _threads(step, config)
     config = replace(config, threads=threads)
     with threads_of(threads):
@@ -257,6 +261,23 @@ def threads_for(n_pixels: int) -> int:
     while 2 * number <= most and n_pixels >= 2 * number * _SMALL_STEP:
         number *= 2
     return number
+
+
+def _unhindered(step: _Step, threads: int) -> int:
+    """Return these threads, or one where they would take longer than that."""
+    if threads == 1:
+        return 1
+    seconds = {}
+    for number in (1, threads):
+        with threads_of(number):
+            seconds[number] = min(step.take(), step.take())
+    if seconds[threads] <= _HINDERED * seconds[1]:
+        return threads
+    say(
+        f"a step takes {seconds[1]:.2g} s with 1 thread, {seconds[threads]:.2g} s with {threads}, "
+        "as others use the cores: 1 is used, and last digits may differ from an idle machine's"
+    )
+    return 1
 
 
 def _threads(step: _Step, config: TrainConfig) -> tuple[int, float]:
