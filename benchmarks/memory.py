@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -37,8 +38,12 @@ HEADING = """# Peak memory on large images
 """
 
 
-def write_volumes(folder: Path) -> None:
-    """Write CT-like volumes with a ball of low contrast that four raters draw in four sizes."""
+def write_volumes(folder: Path) -> Path:
+    """Write CT-like volumes with a ball of low contrast that four raters draw in four sizes.
+
+    Returns:
+        The first of them.
+    """
     default = Geometry.default(3)
     distance = np.indices(SHAPE, dtype=np.int16) - np.reshape([100, 256, 256], (3, 1, 1, 1))
     for number in range(N_VOLUMES):
@@ -61,14 +66,16 @@ def write_volumes(folder: Path) -> None:
         for rater in range(N_RATERS):
             drawn = LabelMap((away < 37 + 2 * rater).astype(np.int16), geometry)
             write_label(drawn, folder / "raters" / f"r{rater}" / f"c{number}.nii")
+    return folder / "images" / "c0.nii"
 
 
-def write_chase(folder: Path, data: Path) -> None:
-    """Import the photographs as a new user would."""
+def write_chase(folder: Path, data: Path) -> Path:
+    """Import the photographs as a new user would; return the first."""
     _run(
         ["import", "files", str(data / "chase_db1"), "-o", str(folder)],
         ["--image", "{case}.jpg", "--label", "{case}_{rater}.png"],
     )
+    return min((data / "chase_db1").rglob("*.jpg"))
 
 
 def _run(*parts: list[str]) -> tuple[float, float]:
@@ -81,13 +88,21 @@ def _run(*parts: list[str]) -> tuple[float, float]:
     return used.ru_maxrss / 2**20, (used.ru_utime + used.ru_stime) / 60
 
 
-def commands(study: Path, work: Path, minutes: float) -> Iterator[tuple[str, list[str]]]:
+def _predict(work: Path) -> list[str]:
+    return ["predict", str(work / "run"), str(work / "image"), "-o", str(work / "predicted")]
+
+
+def commands(
+    study: Path, image: Path, work: Path, minutes: float
+) -> Iterator[tuple[str, list[str]]]:
     """Yield the commands that are measured, as they are said and as they are run."""
     time = ["--time", f"{minutes:g}m"]
     for name, more in (("run", []), ("run4", ["--memory", "4GB"])):
         said = " ".join(["train", "STUDY", *time, *more])
         yield said, ["train", str(study), "-o", str(work / name), *time, *more]
-    yield "predict RUN STUDY", ["predict", str(work / "run"), str(study), "-o", str(work / "p")]
+    (work / "image").mkdir()
+    shutil.copy(image, work / "image")
+    yield "predict RUN IMAGE", _predict(work)
 
 
 def main() -> None:
@@ -102,11 +117,9 @@ def main() -> None:
         table.write_text(HEADING, encoding="utf-8")
     with tempfile.TemporaryDirectory() as folder:
         study = Path(folder) / "study"
-        if given.study == "volumes":
-            write_volumes(study)
-        else:
-            write_chase(study, given.data)
-        for said, words in commands(study, Path(folder), given.minutes):
+        is_volumes = given.study == "volumes"
+        image = write_volumes(study) if is_volumes else write_chase(study, given.data)
+        for said, words in commands(study, image, Path(folder), given.minutes):
             peak, minutes = _run(words)
             row = f"| {given.study} | {said} | {peak:.2f} | {minutes:.1f} | {current_commit()} |\n"
             print(row, end="", flush=True)
