@@ -72,6 +72,8 @@ def test_a_data_set_without_drawings_and_labels_is_refused(tmp_path, method):
         "random-walker",
         "lazy-snapping",
         "grabcut-boxes",
+        "cycle-mix",
+        "box-sup",
     ],
 )
 def test_methods_for_drawings_learn_from_drawings_alone(tmp_path, method):
@@ -83,7 +85,7 @@ def test_methods_for_drawings_learn_from_drawings_alone(tmp_path, method):
     assert mean_iou(tmp_path / "run", data) > 0.6
 
 
-@pytest.mark.parametrize("method", ["positive-only", "grabcut-boxes"])
+@pytest.mark.parametrize("method", ["positive-only", "grabcut-boxes", "box-sup"])
 def test_drawings_that_a_method_does_not_look_at_are_refused(tmp_path, method):
     with pytest.raises(InputError, match="only negative drawings"):
         train(drawn("negative", n_train=4), tmp_path / "run", TrainConfig(method=method, **SMALL))

@@ -136,7 +136,7 @@ class TrainConfig:
         "staple, spatial-staple, separate, prob-unet, prism, mrnet, luw, label-sampling, oracle; "
         "for class labels gem, mbem, majority, dawid-skene, single-cm, soft-bootstrap; for coarse "
         "drawings coarse, partial, positive-only, grabcut, random-walker, lazy-snapping, "
-        "grabcut-boxes. "
+        "grabcut-boxes, cycle-mix, box-sup. "
         "Another name lists all.",
         METHOD,
     )

@@ -37,7 +37,7 @@ def kind_of(rater: str) -> RaterKind:
 def as_drawn(dataset: Dataset) -> Dataset:
     """Train on masks and drawings, each drawing as the label of a rater of its own."""
     _require_names(dataset.raters)
-    _require_drawings(dataset)
+    require_drawings(dataset)
     cases = tuple(
         replace(case, labels={**case.labels, **{drawn_name(d): d.source for d in case.drawings}})
         for case in dataset
@@ -48,10 +48,10 @@ def as_drawn(dataset: Dataset) -> Dataset:
 
 def on_mask_of_drawings(dataset: Dataset, method: str) -> Dataset:
     """Train on one mask per case that has drawings and no mask of a rater."""
-    _require_drawings(dataset)
+    require_drawings(dataset)
     kinds: tuple[DrawingKind, ...] = ("positive", "negative")
     kinds = kinds if method in USE_NEGATIVE else kinds[:1]
-    _require_kinds(dataset, kinds, method)
+    require_kinds(dataset, kinds, method)
     classes = dataset.classes or Classes.numbered(2)
     cases = []
     for case in dataset:
@@ -99,7 +99,8 @@ def _require_names(raters: Sequence[str]) -> None:
         raise InputError(faults)
 
 
-def _require_drawings(dataset: Dataset) -> None:
+def require_drawings(dataset: Dataset) -> None:
+    """Refuse a data set without anything drawn."""
     if not any(case.drawings or case.labels for case in dataset):
         raise InputError(
             Fault(
@@ -110,7 +111,7 @@ def _require_drawings(dataset: Dataset) -> None:
         )
 
 
-def _require_kinds(dataset: Dataset, kinds: Sequence[DrawingKind], method: str) -> None:
+def require_kinds(dataset: Dataset, kinds: Sequence[DrawingKind], method: str) -> None:
     """Refuse drawings of which a method looks at none."""
     found = {drawing.kind for case in dataset for drawing in case.drawings}
     if found.isdisjoint(kinds) and not any(case.labels for case in dataset):

@@ -24,6 +24,7 @@ from multirater.nn.multi_hypothesis import MultiHypothesisNetwork
 from multirater.nn.prism.options import PrismOptions
 from multirater.nn.weighted_doctors import WeightedDoctorNet
 from multirater.training import class_auto, jury, networks, oracle
+from multirater.training.box_candidates import on_box_candidates
 from multirater.training.config import TrainConfig
 from multirater.training.drawing_masks import MASKS_OF_SEEDS
 from multirater.training.drawn_targets import as_drawn, mask_of_drawings
@@ -151,6 +152,8 @@ _FOR_MASKS: dict[str, Method] = {
         options=CoarseOptions,
     ),
     "partial": Method(as_drawn, partial(networks.coarse, with_confusion=False)),
+    "cycle-mix": Method(as_drawn, networks.cycle_mix),
+    "box-sup": Method(on_box_candidates, networks.box_sup),
     **{name: Method(mask_of_drawings(name), networks.plain) for name in MASKS_OF_SEEDS},
 }
 

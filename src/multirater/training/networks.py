@@ -10,6 +10,7 @@ from torch import nn
 
 from multirater.errors import Fault, InputError
 from multirater.nn.backbone import build_backbone
+from multirater.nn.box_sup import BoxSupNetwork
 from multirater.nn.classifier_backbone import build_classifier_backbone
 from multirater.nn.coarse import CoarseNetwork, RaterKind
 from multirater.nn.coarse_options import CoarseOptions
@@ -20,6 +21,7 @@ from multirater.nn.confusion import (
     OracleConfusion,
     RaterConfusion,
 )
+from multirater.nn.cycle_mix import CycleMixNetwork
 from multirater.nn.label_sampling import LabelSamplingNetwork
 from multirater.nn.pixel_confusion import LowRankConfusion, PixelConfusion, ProductConfusion
 from multirater.nn.prism import PrismNetwork
@@ -166,6 +168,22 @@ def coarse(
         with_confusion=with_confusion,
         options=coarse_options(config) if with_confusion else None,
     )
+
+
+def cycle_mix(config: TrainConfig, shape: NetworkShape) -> RaterNetwork:
+    """CycleMix, on drawings."""
+    return CycleMixNetwork(
+        _backbone(config, shape),
+        **_sizes(config, shape),
+        kinds=shape.kinds,
+        with_confusion=False,
+        options=None,
+    )
+
+
+def box_sup(config: TrainConfig, shape: NetworkShape) -> RaterNetwork:
+    """BoxSup, on candidates within boxes."""
+    return BoxSupNetwork(_backbone(config, shape), **_sizes(config, shape), confusion=None)
 
 
 def coarse_options(config: TrainConfig) -> CoarseOptions:
