@@ -25,7 +25,7 @@ lint: setup
 
 # Contracts, and the unit tests that train nothing and read no images; new ones are found by place.
 TRAINS := tests/test_demo.py tests/test_docs.py tests/test_estimator.py tests/test_wheel.py
-QUICK := $(addprefix tests/,fuse fusion metrics sanity samples io/tables io/results io/drawings) \
+QUICK := $(addprefix tests/,fuse fusion metrics sanity samples verbs io/tables io/results io/drawings) \
   $(filter-out $(TRAINS),$(wildcard tests/test_*.py)) \
   $(shell find tests -name 'test_contract_*.py' -not -path 'tests/fuse/*' -not -path 'tests/metrics/*')
 
