@@ -1,6 +1,7 @@
 """How verbs grow with the number of cases: CPU time, peak memory, and against another checkout.
 
-    python benchmarks/scale.py [--cases 250 500 1000] [--raters 5] [--against OTHER/src] [--write]
+    python benchmarks/scale.py [--cases 250 500 1000] [--raters 5] [--verbs info agreement]
+                               [--against OTHER/src] [--write]
 
 Studies of masks of 64 x 64 pixels as PNG files, no images. Every verb runs in a process of its own,
 with one worker; its CPU seconds (all threads, user and system) and its peak memory are the system's
@@ -62,11 +63,11 @@ def run_verb(verb: str, study: Path, n_raters: int, source: Path, scratch: Path)
 
 
 def rows_of(
-    sizes: Sequence[int], n_raters: int, against: Path | None, folder: Path
+    verbs: Sequence[str], sizes: Sequence[int], n_raters: int, against: Path | None, folder: Path
 ) -> list[list[str]]:
     """Measure every verb on every size; the first, of two cases, is what starting takes."""
     rows = []
-    for verb in VERBS:
+    for verb in verbs:
         start: dict[Path, float] = {}
         for n_cases in (2, *sizes):
             study = folder / str(n_cases)
@@ -101,6 +102,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="How verbs grow with the number of cases.")
     parser.add_argument("--cases", type=int, nargs="+", default=[250, 500, 1000])
     parser.add_argument("--raters", type=int, default=5)
+    parser.add_argument("--verbs", nargs="+", default=list(VERBS), choices=VERBS)
     parser.add_argument("--against", type=Path, help="src folder of another checkout")
     parser.add_argument("--write", action="store_true", help="keep the table in results/")
     arguments = parser.parse_args()
@@ -110,9 +112,13 @@ def main() -> None:
     print("  ".join(header))
     commit = current_commit()
     with tempfile.TemporaryDirectory() as folder:
-        rows = rows_of(arguments.cases, arguments.raters, arguments.against, Path(folder))
+        rows = rows_of(
+            arguments.verbs, arguments.cases, arguments.raters, arguments.against, Path(folder)
+        )
     if arguments.write:
         words = f"--cases {' '.join(map(str, arguments.cases))} --raters {arguments.raters}"
+        if arguments.verbs != list(VERBS):
+            words += f" --verbs {' '.join(arguments.verbs)}"
         other = "" if arguments.against is None else " --against OTHER/src"
         told = f"`python benchmarks/scale.py {words}{other}` at commit {commit}.\n\n"
         name = "scale" if arguments.raters == 5 else f"scale-{arguments.raters}"
