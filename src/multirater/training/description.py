@@ -212,6 +212,9 @@ def _described(
 ) -> pd.DataFrame:
     """Describe raters by the cases held out, where each has enough of them, else by all.
 
+    How much raters draw, compared with one another, no network has learned: all cases tell it, and
+    tell it more surely.
+
     Args:
         counts: pixels (n_cases, n_raters, true, observed).
         held_out: by case.
@@ -221,7 +224,11 @@ def _described(
     outside = counts[np.asarray(held_out, dtype=bool)]
     labelled = [(each.sum((2, 3)) > 0).sum(0) for each in (counts, outside)]
     is_enough = bool((labelled[1][labelled[0] > 0] >= _ENOUGH).all())
-    table = rater_table(outside if is_enough else counts, raters, predictor.data.classes)
+    table = rater_table(counts, raters, predictor.data.classes)
+    if is_enough:
+        sizes = table.filter(regex=r"^size\b")
+        table = rater_table(outside, raters, predictor.data.classes)
+        table[sizes.columns] = sizes
     return table.assign(labels=labelled[0])
 
 

@@ -1,0 +1,32 @@
+"""What a run says of its raters."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from multirater.training.description import _described
+
+RUN = SimpleNamespace(data=SimpleNamespace(classes=("background", "object")))
+
+
+def counts_of(drawn_too_much, n_cases):
+    """Pixels (n_cases, n_raters, true, observed): 100 true ones, all found, and some too many."""
+    return np.array([[[[900 - more, more], [0, 100]] for more in drawn_too_much]] * n_cases, float)
+
+
+def test_how_much_raters_draw_is_told_by_all_cases_and_skill_by_those_held_out():
+    trained, unseen = counts_of([60, 10], 20), counts_of([0, 20], 6)
+    counts = np.concatenate([trained, unseen])
+    found = _described(counts, [False] * 20 + [True] * 6, ("anna", "bert"), RUN)
+    assert found["size"]["anna"] == pytest.approx((20 * 160 + 6 * 100) / 2600)
+    assert found["size"]["anna"] > found["size"]["bert"]
+    assert found["size_low"]["anna"] <= found["size"]["anna"] <= found["size_high"]["anna"]
+    assert found["specificity"].tolist() == [1.0, 880 / 900]
+    assert found["labels"].tolist() == [26, 26]
+
+
+def test_few_held_out_cases_leave_the_description_to_all():
+    counts = counts_of([60, 10], 9)
+    found = _described(counts, [True] * 4 + [False] * 5, ("anna", "bert"), RUN)
+    assert found["specificity"].tolist() == [840 / 900, 890 / 900]
