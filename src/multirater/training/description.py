@@ -226,7 +226,7 @@ def _described(
     is_enough = bool((labelled[1][labelled[0] > 0] >= _ENOUGH).all())
     table = rater_table(counts, raters, predictor.data.classes)
     if is_enough:
-        sizes = table.filter(regex=r"^size\b")
+        sizes = table.filter(regex=r"^size(_| |$)")
         table = rater_table(outside, raters, predictor.data.classes)
         table[sizes.columns] = sizes
     return table.assign(labels=labelled[0])
