@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv
 
 from multirater.fuse.answers import Answers, answers_from_rows
+from multirater.fuse.case_draws import over_draws
 from multirater.fuse.dawid_skene import FreeMatrices
 from multirater.fuse.em import Stopping, run_em
 from multirater.fuse.left_out import alike_without, left_out_vote
@@ -44,8 +45,6 @@ CONSENSUS, LONG_ENOUGH = FreeMatrices(CLASS_DIRICHLET), Stopping(200, 1e-7)
 MANY = 8
 """Labels of most cases from which on the others vote with equal weights: weights help few voters,
 and can follow those among many who err alike."""
-
-_DRAWS = 1000
 
 
 def case_quality(
@@ -144,10 +143,7 @@ def quality_of_cases(
         ([0.825, 0.5], [1, 2])
     """
     n_cases = len(scores)
-    draws = np.random.default_rng(seed).multinomial(
-        n_cases, np.full(n_cases, 1 / n_cases), size=_DRAWS
-    )
-    drawn = _mean_of_known(draws.astype(float), scores)
+    drawn = over_draws(n_cases, seed, lambda times: _mean_of_known(times, scores))
     tail = (1 - level) / 2
     low, high = np.full((2, scores.shape[1]), np.nan)
     several = (~np.isnan(scores)).sum(0) > 1

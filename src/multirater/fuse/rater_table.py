@@ -10,9 +10,9 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
-Array = NDArray[np.float64]
+from multirater.fuse.case_draws import over_draws
 
-_DRAWS = 1000
+Array = NDArray[np.float64]
 
 
 def rater_table(
@@ -42,10 +42,9 @@ def rater_table(
         `cm[true,observed]`; each with `_low` and `_high`.
     """
     whole = _figures(counts.sum(0), classes)
-    draws = np.random.default_rng(seed).multinomial(
-        len(counts), np.full(len(counts), 1 / len(counts)), size=_DRAWS
+    drawn = _figures(
+        over_draws(len(counts), seed, lambda times: np.tensordot(times, counts, axes=1)), classes
     )
-    drawn = _figures(np.tensordot(draws.astype(float), counts, axes=1), classes)
     tail = (1 - level) / 2
     columns: dict[str, Any] = {"labels": (counts.sum((2, 3)) > 0).sum(0)}
     for name, values in whole.items():
