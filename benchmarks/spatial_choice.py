@@ -9,6 +9,7 @@ classes are compared. The table is kept in benchmarks/results/spatial_choice.md.
 
 from __future__ import annotations
 
+import argparse
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -96,6 +97,7 @@ def compare(n_seeds: int = N_SEEDS) -> pd.DataFrame:
 
 def main() -> None:
     """Write the table, and print it."""
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
     text = (
         f"`python benchmarks/spatial_choice.py` at commit {current_commit()}: Dice with the truth, "
         f"{SHAPE[0]} x {SHAPE[1]} pixels, {N_RATERS} raters, {N_SEEDS} seeds.\n\n"

@@ -7,7 +7,7 @@ import stat
 import pytest
 
 from multirater.errors import InputError
-from multirater.io.atomic import replacing, require_unread
+from multirater.io.atomic import replacing
 
 
 def names(folder):
@@ -136,15 +136,3 @@ def test_a_name_too_long_for_the_system_is_told(tmp_path):
     ):
         temporary.write_text("whole")
     assert names(tmp_path) == []
-
-
-def test_what_is_read_is_not_written_over(tmp_path):
-    """`next STUDY -o STUDY/manifest.csv --overwrite` would else cost the study."""
-    study = tmp_path / "study"
-    study.mkdir()
-    for path in (study / "manifest.csv", study / "../study/classes.csv"):
-        with pytest.raises(InputError, match="is what is read"):
-            require_unread(path, [study])
-    with pytest.raises(InputError, match="is what is read"):
-        require_unread(tmp_path / "answers.csv", [study, tmp_path / "answers.csv"])
-    require_unread(study / "next.csv", [study])

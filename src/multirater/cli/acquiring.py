@@ -75,7 +75,8 @@ def next(
     import multirater
     from multirater.acquisition.writing import SUFFIXES, write_next_labels
     from multirater.fusion.answer_table import is_answer_table
-    from multirater.io.atomic import require_unread, require_writable
+    from multirater.io.atomic import require_writable
+    from multirater.io.results.unread import require_unread
 
     prices = _prices(cost)
     if output is not None:

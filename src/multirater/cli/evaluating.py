@@ -77,7 +77,8 @@ def evaluate(
 ) -> None:
     """Compare predictions with the truth and the raters: Dice, IoU, confusion, consensus."""
     if output is not None:
-        from multirater.io.atomic import require_unread, require_writable
+        from multirater.io.atomic import require_writable
+        from multirater.io.results.unread import require_unread
 
         require_writable(output, "results", _SUFFIXES, overwrite=overwrite)
         require_unread(output, [*predictions, *([] if reference is None else [reference])])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import secrets
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,10 +17,6 @@ from multirater.errors import Fault, InputError
 
 _DIGITS = 12
 """Of the names of temporary files."""
-
-_TABLES = {"manifest.csv", "classes.csv", "raters.csv", "features.csv", "cases.csv"}
-_TABLES |= {"fusion.json", "config.json", "data.json", "origin.json", "trust.json", "plan.json"}
-"""What folders that are read hold beside images and labels."""
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS}
@@ -86,21 +82,6 @@ def require_writable(
         raise InputError(
             Fault("already exists", fix="choose another file, or --overwrite", file=str(path))
         )
-
-
-def require_unread(path: Path, inputs: Iterable[Path]) -> None:
-    """Refuse to write over what is read: a table, or one of those that a folder is read by.
-
-    Args:
-        path: to be written.
-        inputs: folders and tables that are read.
-    """
-    place = path.resolve()
-    for each in map(Path.resolve, inputs):
-        if place == each or (place.parent == each and place.name in _TABLES):
-            raise InputError(
-                Fault("is what is read, so it is not replaced", fix="choose another name")
-            ).at(file=path)
 
 
 def remove_left_overs(folder: Path) -> None:

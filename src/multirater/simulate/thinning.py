@@ -42,11 +42,11 @@ def thin(shape: Mask) -> Mask:
 
     Example:
         >>> thin(np.ones((3, 5), bool)).astype(int)
-        array([[0, 0, 0, 0, 0],
-               [0, 1, 1, 1, 0],
+        array([[0, 0, 0, 1, 0],
+               [1, 1, 1, 0, 0],
                [0, 0, 0, 0, 0]])
     """
-    padded = np.pad(shape, 1)
+    padded = np.pad(np.ascontiguousarray(shape), 1)
     if shape.ndim == 2:
         _thin_plane(padded)
     else:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from multirater.errors import Fault, InputError
-from multirater.io.atomic import replacing, require_unread
+from multirater.io.atomic import replacing
 from multirater.io.exporters.outcome import Outcome
 from multirater.io.new_folder import new_folder
+from multirater.io.results.unread import require_unread
 from multirater.progress import say
 from multirater.tools import EXPORTS, exporter
 from multirater.types import Dataset
