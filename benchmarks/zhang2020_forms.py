@@ -22,14 +22,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from grid import Job, Record, as_table, grid_arguments, markdown, mean_std, run_and_report
 from grid import what_was_run as ran
-from multirater.evaluation import evaluate
-from multirater.io import read_dataset
-from multirater.metrics import dice_score
+from multirater.evaluation import Evaluation, evaluate
 from zhang2020 import METHODS, simulated
 
 UNET: dict[str, Any] = {"channels": (32, 64, 128, 256), "n_features": 32, "batch_size": 16}
@@ -46,7 +43,8 @@ FORMS: dict[str, dict[str, Any]] = {
     "product, rank 2": {"confusion": "product", "rank": 2},
 }
 TABLES = tuple(name for name in METHODS if name != "truth")
-GROUPS = ("low", "middle", "high")
+DICE_OF = "Dice, consensus "
+FIGURES = ("Dice", "Dice with raters", "CM RMSE", "energy distance (Dice)", "consensus Pearson")
 
 
 @dataclass(frozen=True)
@@ -135,39 +133,22 @@ def work(job: Job) -> dict[str, Any]:
         run, out = Path(folder) / "run", Path(folder) / "out"
         best = train(data, run, config)
         predict(run, test, out, raters=True, confusion=True)
-        scores = evaluate(out, test, n_resamples=1).scores["value"]
+        found = evaluate(out, test, n_resamples=1)
         with (run / "curves.csv").open(newline="", encoding="utf-8") as stream:
             curve = [row["val_nll"] for row in csv.DictReader(stream)]
-        found = consensus(read_dataset(out), test)
-    wanted = ("Dice", "CM RMSE", "energy distance (Dice)")
-    measured = {name: float(scores[name, "all"]) for name in wanted if (name, "all") in scores}
-    return {**measured, **found, "held-out nll": best.best_nll, "curve": curve}
+    measured = {**scores_of(found), **by_consensus(found.groups)}
+    return {**measured, "held-out nll": best.best_nll, "curve": curve}
 
 
-def consensus(found: Any, test: Any) -> dict[str, Any]:
-    """Consensus of predicted against real raters (Fig. 14), and Dice by consensus (Fig. 15)."""
-    real, predicted, dice = [], [], []
-    for case in test:
-        drawn = [case.read_label(rater).array for rater in test.raters]
-        mine = next(each for each in found if each.name == case.name)
-        said = [mine.read_label(rater).array for rater in test.raters if rater in mine.labels]
-        real.append(agreed(drawn))
-        predicted.append(agreed(said) if len(said) > 1 else float("nan"))
-        truth = case.read_truth()
-        dice.append(dice_score(truth.array, mine.read_label("network").array))
-    parts = np.array_split(np.argsort(real, kind="stable"), len(GROUPS))
-    groups = {
-        f"Dice, {name} consensus": float(np.mean(np.asarray(dice)[part]))
-        for name, part in zip(GROUPS, parts, strict=True)
-    }
-    both = pd.Series(real).corr(pd.Series(predicted))
-    return {"consensus r": None if np.isnan(both) else float(both), **groups}
+def scores_of(found: Evaluation) -> dict[str, float]:
+    """Pick the figures of the paper from an evaluation, as far as they are known."""
+    scores = found.scores["value"].dropna()
+    return {name: float(scores[name, "all"]) for name in FIGURES if (name, "all") in scores}
 
 
-def agreed(drawn: Sequence[np.ndarray]) -> float:
-    """Share of what anybody drew that all drew."""
-    union, shared = np.any(drawn, axis=0).sum(), np.all(drawn, axis=0).sum()
-    return float(shared / union) if union else 1.0
+def by_consensus(groups: pd.DataFrame) -> dict[str, float]:
+    """Dice of images by how far their raters agree (Fig. 15), of the groups that have any."""
+    return {f"{DICE_OF}{name}": float(value) for name, value in groups["Dice"].dropna().items()}
 
 
 def write_report(records: Sequence[Record], n_jobs: int, arguments: argparse.Namespace) -> Path:
@@ -189,7 +170,7 @@ def write_report(records: Sequence[Record], n_jobs: int, arguments: argparse.Nam
             columns = ["supply", "n_train"] if part == "preset" else ["supply", "strength"]
             table = mean_std(chosen, "name", columns, "Dice", digits=1, scale=100)
             parts.append(f"## {title}\n\n{markdown(table)}")
-    if len(runs) and "consensus r" in runs:
+    if len(runs):
         parts.append(_by_consensus(runs[runs["part"] == "tables"]))
     path: Path = arguments.results.with_suffix(".md")
     path.write_text("\n".join(part for part in parts if part), encoding="utf-8")
@@ -200,19 +181,12 @@ def _by_consensus(runs: pd.DataFrame) -> str:
     usual = runs[runs["strength"] == 1.0]
     if usual.empty:
         return ""
-    rows = []
-    for (name, supply), own in usual.groupby(["name", "supply"], sort=False):
-        row = {
-            "method": name,
-            "labels": supply,
-            "r": f"{own['consensus r'].astype(float).mean():.2f}",
-        }
-        row |= {each: f"{100 * own[f'Dice, {each} consensus'].mean():.1f}" for each in GROUPS}
-        rows.append(row)
+    shown = [each for each in usual if each == "consensus Pearson" or each.startswith(DICE_OF)]
+    table = usual.groupby(["name", "supply"], sort=False)[shown].mean().round(3)
     return (
-        "## Fig. 14 and 15: consensus\n\nr: correlation over images of the share that all raters "
-        "drew of what any drew, real and predicted; then Dice of images with low, middle and high "
-        f"consensus.\n\n{markdown(pd.DataFrame(rows).set_index('method'))}"
+        "## Fig. 14 and 15: consensus\n\nCorrelation over images of how far raters agree (mean IoU "
+        "of every two), real and predicted, and Dice of images by that level.\n\n"
+        f"{markdown(table.reset_index().fillna('-'))}"
     )
 
 

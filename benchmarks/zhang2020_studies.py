@@ -33,14 +33,12 @@ import multirater
 from grid import Job, Record, as_table, grid_arguments, markdown, mean_std, run_and_report
 from grid import what_was_run as ran
 from multirater.evaluation import evaluate
-from multirater.io import read_dataset
 from multirater.io.formats.images import read_image
-from multirater.metrics import dice_score
 from multirater.simulate import FIVE, SimulatedRater, simulate_dataset
 from multirater.types import Classes, Dataset
 from real_raters import chase, qubiq
 from zhang2020 import METHODS, in_memory
-from zhang2020_forms import agreed
+from zhang2020_forms import FIGURES, scores_of
 
 DATA = "MULTIRATER_ZHANG_STUDIES"
 """Environment variable by which the runs know the folder of the data."""
@@ -178,28 +176,7 @@ def work(job: Job) -> dict[str, Any]:
         run, out = Path(folder) / "run", Path(folder) / "out"
         train(data, run, config)
         predict(run, test, out, raters=True, confusion=True)
-        scores = evaluate(out, test, n_resamples=1).scores["value"]
-        found = with_raters(read_dataset(out), test)
-    wanted = ("Dice", "CM RMSE", "energy distance (Dice)")
-    measured = {name: float(scores[name, "all"]) for name in wanted if (name, "all") in scores}
-    return {**measured, **found}
-
-
-def with_raters(found: Dataset, test: Dataset) -> dict[str, Any]:
-    """Dice with the raters, and how predicted consensus goes with the real one."""
-    dice, real, predicted = [], [], []
-    by_name = {case.name: case for case in found}
-    for case in test:
-        mine = by_name[case.name]
-        label = mine.read_label("network").array
-        drawn = [case.read_label(rater).array for rater in case.labels]
-        said = [mine.read_label(rater).array for rater in case.labels if rater in mine.labels]
-        dice += [dice_score(each, label) for each in drawn]
-        real.append(agreed([each > 0 for each in drawn]))
-        predicted.append(agreed([each > 0 for each in said]) if len(said) > 1 else np.nan)
-    r = pd.Series(real).corr(pd.Series(predicted))
-    known = None if np.isnan(r) else float(r)
-    return {"Dice with raters": float(np.mean(dice)), "consensus r": known}
+        return scores_of(evaluate(out, test, n_resamples=1))
 
 
 def write_report(records: Sequence[Record], n_jobs: int, arguments: argparse.Namespace) -> Path:
@@ -212,9 +189,8 @@ def write_report(records: Sequence[Record], n_jobs: int, arguments: argparse.Nam
     runs = as_table(records)
     for study in dict.fromkeys(runs["study"]) if len(runs) else ():
         own = runs[runs["study"] == study]
-        figures = ("Dice", "Dice with raters", "CM RMSE", "energy distance (Dice)", "consensus r")
         tables = []
-        for name in (each for each in figures if each in own and own[each].notna().any()):
+        for name in (each for each in FIGURES if each in own and own[each].notna().any()):
             table = mean_std(own.assign(**{name: own[name].astype(float)}), "method", "study", name)
             tables.append(table.set_axis([name], axis=1))
         parts.append(f"## {study}\n\n{markdown(pd.concat(tables, axis=1).fillna('-'))}")

@@ -21,6 +21,8 @@ def test_a_run_measures_what_the_tables_show(tmp_path, monkeypatch):
     job |= {"strength": 1.0, "n_train": 8, "n_test": 4, "epochs": 1}
     found = zhang2020_forms.work(job)
     assert 0 <= found["Dice"] <= 1
+    assert -1 <= found["consensus Pearson"] <= 1
+    assert any(name.startswith("Dice, consensus ") for name in found)
     assert len(found["curve"]) == 1
     table = {**job, "part": "tables", "name": "pixel CMs"}
     records = [
@@ -30,11 +32,3 @@ def test_a_run_measures_what_the_tables_show(tmp_path, monkeypatch):
     text = zhang2020_forms.write_report(records, 2, arguments).read_text()
     for title in ("in the place of Table 6", "Tables 1 and 2", "Fig. 14 and 15"):
         assert title in text
-
-
-def test_consensus_is_the_share_that_all_drew():
-    import numpy as np
-
-    one, other = np.array([1, 1, 0, 0]), np.array([1, 1, 1, 0])
-    assert zhang2020_forms.agreed([one, other]) == pytest.approx(2 / 3)
-    assert zhang2020_forms.agreed([one * 0, one * 0]) == 1.0
