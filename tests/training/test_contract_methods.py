@@ -13,7 +13,7 @@ from multirater.training.networks import NetworkShape
 
 N_RATERS, N_CLASSES = 4, 3
 SPACES = {"classes": [()], "masks": [(8, 8), (4, 8, 8)]}
-ONLY_2D = {"prism"}
+ONLY_2D = {"prism", "attention-guided"}
 WEIGH_RATERS_ALIKE = {"separate", "prob-unet", "mrnet", "coarse", "partial", "cycle-mix"}
 """Methods whose loss is a mean over the raters of a batch, whoever has fewer labels in it."""
 

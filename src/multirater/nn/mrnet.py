@@ -17,7 +17,7 @@ from torch.nn import functional
 from multirater.nn.losses import drawn_nll
 from multirater.nn.posterior import one_hot
 from multirater.nn.rater_network import BackboneNetwork, Labelled, Outputs, RaterLoss
-from multirater.nn.raters import pointwise
+from multirater.nn.raters import convolution, pointwise
 from multirater.types import MISSING
 
 
@@ -60,13 +60,12 @@ class MRNet(BackboneNetwork):
         self, backbone: nn.Module, *, n_features: int, n_raters: int, n_classes: int, ndim: int
     ) -> None:
         super().__init__(backbone)
-        convolution = nn.Conv2d if ndim == 2 else nn.Conv3d
         self.n_raters, self.n_classes = n_raters, n_classes
         self.cell = ExpertnessCell(n_features, n_raters, ndim)
         self.coarse_head = pointwise(n_features, n_classes, ndim)
         self.reconstruct = pointwise(n_features + n_classes, n_raters * n_classes, ndim)
         self.refine = nn.Sequential(
-            convolution(n_features, n_features, 3, padding=1), nn.LeakyReLU(0.01)
+            convolution(ndim)(n_features, n_features, 3, padding=1), nn.LeakyReLU(0.01)
         )
         self.truth_head = pointwise(n_features, n_classes, ndim)
 

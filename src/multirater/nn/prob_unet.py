@@ -15,6 +15,7 @@ from torch.nn import functional
 
 from multirater.nn.losses import plain_nll
 from multirater.nn.rater_network import Labelled, Outputs, RaterLoss, RaterNetwork
+from multirater.nn.raters import convolution
 from multirater.types import MISSING
 
 CODE_SIZE = 6
@@ -32,13 +33,12 @@ class GaussianEncoder(nn.Module):
 
     def __init__(self, n_channels: int, channels: Sequence[int], ndim: int) -> None:
         super().__init__()
-        convolution = nn.Conv2d if ndim == 2 else nn.Conv3d
         norm = nn.InstanceNorm2d if ndim == 2 else nn.InstanceNorm3d
         stages: list[nn.Module] = []
         before = n_channels
         for width in channels:
             stages += [
-                convolution(before, width, 3, padding=1),
+                convolution(ndim)(before, width, 3, padding=1),
                 norm(width, affine=True),
                 nn.LeakyReLU(0.01),
                 (nn.AvgPool2d if ndim == 2 else nn.AvgPool3d)(2, ceil_mode=True),
@@ -79,18 +79,17 @@ class ProbabilisticUNet(RaterNetwork):
         kl_weight: float = 1.0,
     ) -> None:
         super().__init__()
-        convolution = nn.Conv2d if ndim == 2 else nn.Conv3d
         self.n_classes = n_classes
         self.kl_weight = kl_weight
         self.backbone = backbone
         self.prior = GaussianEncoder(n_channels, channels, ndim)
         self.posterior = GaussianEncoder(n_channels + n_classes, channels, ndim)
         self.combine = nn.Sequential(
-            convolution(n_features + CODE_SIZE, n_features, 1),
+            convolution(ndim)(n_features + CODE_SIZE, n_features, 1),
             nn.LeakyReLU(0.01),
-            convolution(n_features, n_features, 1),
+            convolution(ndim)(n_features, n_features, 1),
             nn.LeakyReLU(0.01),
-            convolution(n_features, n_classes, 1),
+            convolution(ndim)(n_features, n_classes, 1),
         )
         self.n_channels = n_channels
 

@@ -49,5 +49,9 @@ def pointwise(n_inputs: int, n_outputs: int, ndim: int) -> nn.Linear | nn.Conv2d
     """
     if ndim == 0:
         return nn.Linear(n_inputs, n_outputs)
-    convolution = nn.Conv2d if ndim == 2 else nn.Conv3d
-    return convolution(n_inputs, n_outputs, kernel_size=1)
+    return convolution(ndim)(n_inputs, n_outputs, kernel_size=1)
+
+
+def convolution(ndim: int) -> type[nn.Conv2d] | type[nn.Conv3d]:
+    """Return the convolution over a space of two or three axes."""
+    return nn.Conv2d if ndim == 2 else nn.Conv3d

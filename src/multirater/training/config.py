@@ -133,7 +133,8 @@ class TrainConfig:
     method: str = setting(
         "auto",
         "auto, cm, mean, wdn, crowd-layer, agg-net, max-mig or truth. For drawings also mode, "
-        "staple, spatial-staple, separate, prob-unet, prism, mrnet, luw, label-sampling, oracle; "
+        "staple, spatial-staple, separate, prob-unet, prism, mrnet, luw, label-sampling, "
+        "attention-guided, p-osal, beal, oracle; "
         "for class labels gem, mbem, majority, dawid-skene, single-cm, soft-bootstrap; for coarse "
         "drawings coarse, partial, positive-only, grabcut, random-walker, lazy-snapping, "
         "grabcut-boxes, cycle-mix, box-sup. "

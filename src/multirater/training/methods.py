@@ -13,7 +13,10 @@ from typing import Any
 from lightning.pytorch.callbacks import Callback
 
 from multirater.errors import Fault, InputError
+from multirater.nn.adapting_options import AdaptingOptions
+from multirater.nn.adversary import AdaptingNetwork
 from multirater.nn.agg_net import AggregationNetwork
+from multirater.nn.beal import BoundaryEntropyNetwork
 from multirater.nn.coarse_options import CoarseOptions
 from multirater.nn.crowd_layer import CrowdLayerNetwork
 from multirater.nn.em import EMNetwork, GeneralizedEM, ModelBootstrappedEM
@@ -21,9 +24,11 @@ from multirater.nn.jury import JuryNetwork
 from multirater.nn.max_mig import MaxMigNetwork
 from multirater.nn.mrnet import MRNet
 from multirater.nn.multi_hypothesis import MultiHypothesisNetwork
+from multirater.nn.p_osal import PatchAdversarialNetwork
 from multirater.nn.prism.options import PrismOptions
 from multirater.nn.weighted_doctors import WeightedDoctorNet
 from multirater.training import class_auto, jury, networks, oracle
+from multirater.training.adapting import MeetTarget, on_vote_with_target
 from multirater.training.box_candidates import on_box_candidates
 from multirater.training.config import TrainConfig
 from multirater.training.drawing_masks import MASKS_OF_SEEDS
@@ -107,6 +112,22 @@ _BY_RATER: dict[str, Method] = {
 }
 """Methods of others that serve drawings and class labels alike."""
 
+
+def _adapting(network: Callable[..., AdaptingNetwork]) -> Method:
+    return Method(
+        on_vote_with_target,
+        networks.adapting(network),
+        options=AdaptingOptions,
+        prepares_by_options=True,
+        callbacks=(MeetTarget,),
+        leaves_out=True,  # discriminators, before they have anything to tell apart
+    )
+
+
+def _always(_: TrainConfig) -> bool:
+    return True
+
+
 _FOR_MASKS: dict[str, Method] = {
     "auto": Method(
         as_they_are,
@@ -140,6 +161,10 @@ _FOR_MASKS: dict[str, Method] = {
     "mrnet": Method(as_they_are, networks.of_raters(MRNet)),
     "luw": Method(as_they_are, networks.of_raters(MultiHypothesisNetwork)),
     "label-sampling": Method(as_they_are, networks.label_sampling),
+    "attention-guided": Method(fused("majority-vote"), networks.attention_guided),
+    # Nothing trains the likelihood of labels.
+    "p-osal": replace(_adapting(PatchAdversarialNetwork), keeps_last=_always),
+    "beal": _adapting(BoundaryEntropyNetwork),
     **_BY_RATER,
     "oracle": Method(as_they_are, networks.with_oracle, with_truth=True),
     "truth": Method(on_truth, networks.plain),

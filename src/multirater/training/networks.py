@@ -9,6 +9,9 @@ from typing import Literal, TypeAlias
 from torch import nn
 
 from multirater.errors import Fault, InputError
+from multirater.nn.adapting_options import AdaptingOptions
+from multirater.nn.adversary import AdaptingNetwork
+from multirater.nn.attention_guided import AttentionGuidedNetwork
 from multirater.nn.backbone import build_backbone
 from multirater.nn.box_sup import BoxSupNetwork
 from multirater.nn.classifier_backbone import build_classifier_backbone
@@ -202,13 +205,7 @@ def label_sampling(config: TrainConfig, shape: NetworkShape) -> RaterNetwork:
 
 def prism(config: TrainConfig, shape: NetworkShape) -> RaterNetwork:
     """MrPrism, which has an encoder of its own."""
-    if config.backbone != "unet":
-        raise InputError(
-            Fault(
-                f"prism on the backbone {config.backbone}",
-                expected="unet, whose stages it decodes in its own way",
-            )
-        )
+    _require_unet(config)
     return PrismNetwork(
         n_channels=shape.n_channels,
         n_raters=shape.n_raters,
@@ -217,6 +214,46 @@ def prism(config: TrainConfig, shape: NetworkShape) -> RaterNetwork:
         channels=config.channels,
         options=prism_options(config),
     )
+
+
+def attention_guided(config: TrainConfig, shape: NetworkShape) -> RaterNetwork:
+    """AG-Net, which has an encoder and a decoder of its own."""
+    _require_unet(config)
+    return AttentionGuidedNetwork(
+        n_channels=shape.n_channels,
+        n_classes=shape.n_classes,
+        ndim=shape.ndim,
+        channels=config.channels,
+    )
+
+
+def adapting(network: Callable[..., AdaptingNetwork]) -> Build:
+    """Return what builds a network that adapts to images without labels."""
+
+    def build(config: TrainConfig, shape: NetworkShape) -> RaterNetwork:
+        return network(
+            _backbone(config, shape),
+            **_sizes(config, shape),
+            adversarial_weight=adapting_options(config).adversarial_weight,
+        )
+
+    return build
+
+
+def adapting_options(config: TrainConfig) -> AdaptingOptions:
+    """Return what was chosen of a method that adapts to images without labels."""
+    return checked_options(AdaptingOptions, config.options, config.method)
+
+
+def _require_unet(config: TrainConfig) -> None:
+    """Refuse another backbone for methods that have stages of their own."""
+    if config.backbone != "unet":
+        raise InputError(
+            Fault(
+                f"{config.method} on the backbone {config.backbone}",
+                expected="unet, whose stages it decodes in its own way",
+            )
+        )
 
 
 def prism_options(config: TrainConfig) -> PrismOptions:
