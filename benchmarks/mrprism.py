@@ -52,6 +52,9 @@ METHODS: dict[str, dict[str, Any]] = {
     "mrnet": {"method": "mrnet"},
     "luw": {"method": "luw"},
     "label-sampling": {"method": "label-sampling"},
+    "attention-guided": {"method": "attention-guided"},
+    "p-osal": {"method": "p-osal"},
+    "beal": {"method": "beal"},
     "prism": {"method": "prism"},
 }
 PRINTED = {"calibration": "shuffle", "calibration_weight": 0.3, "pixel_weight": 0.0}
