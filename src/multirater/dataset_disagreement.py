@@ -31,7 +31,9 @@ def disagreements(found: Survey) -> NDArray[np.float64]:
     """
     if found.dataset.kind == "masks":
         return np.array([case_disagreement(case) for case in found.cases])
-    said = [case.rows[0] if len(case.rows) else np.empty(0, dtype=np.int64) for case in found.cases]
+    said = [
+        case.rows[0] if len(case.counts) else np.empty(0, dtype=np.int64) for case in found.cases
+    ]
     of_case = np.repeat(np.arange(len(said)), [len(each) for each in said])
     answers = np.concatenate(said)
     known = answers != MISSING
@@ -45,8 +47,9 @@ def disagreements(found: Survey) -> NDArray[np.float64]:
 
 def case_disagreement(case: CaseSurvey) -> float:
     """Return the disagreement of a case that raters drew on; NaN with fewer than two of them."""
-    drawn = (case.rows != MISSING).any(0) if len(case.rows) else np.zeros(0, dtype=bool)
+    rows = case.rows
+    drawn = (rows != MISSING).any(0) if len(rows) else np.zeros(0, dtype=bool)
     if drawn.sum() < 2:
         return float("nan")
-    scores = pairwise_scores(case.rows[:, drawn].T, weights=case.counts)
+    scores = pairwise_scores(rows[:, drawn].T, weights=case.counts)
     return 1 - float(mean_of_known(scores[np.triu_indices(len(scores), k=1)], 0))

@@ -111,7 +111,7 @@ def _equal_answers(
     n_classes = len(found.classes)
     values = np.full(len(found.cases), np.nan)
     for place, case in enumerate(found.cases):
-        if not len(case.rows):
+        if not len(case.counts):
             continue
         answers = case.rows[0]
         one = np.bincount(answers[a & (answers >= 0)], minlength=n_classes).astype(float)

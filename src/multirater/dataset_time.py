@@ -19,6 +19,7 @@ from scipy import stats
 from multirater.acquisition.class_belief import chances_by_others, fit_classes
 from multirater.fuse.answers import answers_from_rows
 from multirater.fuse.left_out import left_out_vote
+from multirater.fuse.pattern_blocks import PatternBlocks
 from multirater.fuse.quality import tables_of
 from multirater.fuse.weighted_vote import vote_weights
 from multirater.io.survey import Survey
@@ -129,7 +130,7 @@ def _scores(found: Survey) -> Array:
     if found.dataset.kind == "classes":
         rows = np.full(scores.shape, MISSING, dtype=np.int64)
         for number, case in enumerate(found.cases):
-            if len(case.rows):
+            if len(case.counts):
                 rows[number] = case.rows[0]
         answers = answers_from_rows(rows, np.ones(len(rows)), n_classes)
         row, rater, said, chances = chances_by_others(answers, fit_classes(answers))
@@ -137,13 +138,13 @@ def _scores(found: Survey) -> Array:
         right = chances[np.arange(len(said)), said]
         scores[row[shared], rater[shared]] = right[shared]
         return scores
-    drawn = [(number, case) for number, case in enumerate(found.cases) if len(case.rows)]
-    everything = np.concatenate([case.rows for _, case in drawn])
-    counts = np.concatenate([case.counts for _, case in drawn])
-    weight = vote_weights(answers_from_rows(everything, counts, n_classes))
+    drawn = [(number, case) for number, case in enumerate(found.cases) if len(case.counts)]
+    parts = ((case.rows, case.counts) for _, case in drawn)
+    weight = vote_weights(PatternBlocks.of(parts, n_raters, n_classes))
     for number, case in drawn:
-        others = left_out_vote(case.rows, weight, n_classes)
-        tables = tables_of(case.rows, case.counts, others, n_classes)
+        said = case.rows
+        others = left_out_vote(said, weight, n_classes)
+        tables = tables_of(said, case.counts, others, n_classes)
         scores[number] = overlaps_of_tables(tables, "dice", None, empty=float("nan"))
     return scores
 

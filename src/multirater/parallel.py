@@ -71,7 +71,7 @@ def _in_processes(function: Callable[[T], R], items: Sequence[T], workers: int) 
     context = multiprocessing.get_context("forkserver")
     chunk = max(1, min(16, len(items) // (workers * 8)))
     with ProcessPoolExecutor(
-        max_workers=workers,
+        max_workers=min(workers, len(items)),
         mp_context=context,
         initializer=_start_worker,
         initargs=(_IGNORES_ALL in warnings.filters,),

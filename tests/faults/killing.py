@@ -3,6 +3,7 @@
 import os
 import resource
 import signal
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
@@ -21,21 +22,35 @@ def _in_child(act):
 
 
 def killed_at_write(act, number):
-    """Run something that is killed when it has flushed its file of this number, from 1 on.
+    """Run something that is killed when it has written its file of this number, from 1 on.
+
+    A file is written when it is flushed to the disk or, in a folder that is flushed as a whole,
+    about to take its name.
 
     Returns whether it was killed: False when it wrote fewer files and ended by itself.
     """
 
     def run():
-        count, flush = [0], os.fsync
+        count, flushed = [0], [False]
 
-        def counted(descriptor):
-            flush(descriptor)
+        def written():
             count[0] += 1
             if count[0] == number:
                 os.kill(os.getpid(), signal.SIGKILL)
 
-        os.fsync = counted
+        def flushing(flush, descriptor):
+            flush(descriptor)
+            flushed[0] = True
+            written()
+
+        def moving(move, *places, **options):
+            if not flushed[0]:
+                written()
+            flushed[0] = False
+            return move(*places, **options)
+
+        os.fsync = partial(flushing, os.fsync)
+        os.link, os.replace = partial(moving, os.link), partial(moving, os.replace)
         act()
 
     ended = _in_child(run)

@@ -128,6 +128,25 @@ def test_an_interrupted_run_goes_on_without_doing_anything_twice(digits, tmp_pat
     assert [path.name for path in tmp_path.rglob(".*")] == [FILE_NAME] * 2
 
 
+def test_a_label_that_was_cut_off_is_fused_again(digits, tmp_path, monkeypatch):
+    def interrupted(case, job):
+        if case.name == digits[4].name:
+            raise KeyboardInterrupt
+        return fuse_case(case, job)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(mask_dataset, "fuse_case", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            fuse_dataset(digits, tmp_path / "out", method="staple")
+    labels = sorted((part_of(tmp_path / "out") / "labels").iterdir())
+    labels[0].write_bytes(b"")  # as after a power failure
+    labels[1].unlink()
+    fuse_dataset(digits, tmp_path / "out", method="staple", resume=True)
+    fuse_dataset(digits, tmp_path / "whole", method="staple")
+    for path in (tmp_path / "whole" / "labels").iterdir():
+        assert (tmp_path / "out" / "labels" / path.name).read_bytes() == path.read_bytes()
+
+
 def test_resuming_with_other_settings_is_refused(digits, tmp_path):
     fuse_dataset(digits, tmp_path / "out", method="mean")
     with pytest.raises(InputError, match="begun with method"):

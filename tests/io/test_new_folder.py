@@ -8,6 +8,7 @@ import pytest
 
 from multirater.errors import Fault, InputError
 from multirater.io import new_folder as module
+from multirater.io.atomic import replacing
 from multirater.io.new_folder import new_folder, part_of
 from multirater.io.own_files import FILE_NAME, begin_own_files, write_own_files
 
@@ -300,3 +301,32 @@ def test_nothing_is_written_through_a_link(tmp_path, resume):
     assert contents(victim) == {"manifest.csv": "theirs"}
     assert contents(tmp_path / "data") == {"manifest.csv": "new", "images/a.png": "new"}
     assert not (tmp_path / "data").is_symlink()
+
+
+@pytest.mark.parametrize("n_files", [3, 40])
+@pytest.mark.parametrize("whole_system", [True, False])
+def test_all_files_are_on_disk_before_the_folder_takes_its_place(
+    tmp_path, monkeypatch, n_files, whole_system
+):
+    target, synced = tmp_path / "out", []
+
+    def flush_file_system(folder):
+        if whole_system:
+            assert not target.exists()
+            synced.extend(path for path in folder.rglob("*") if path.is_file())
+        return whole_system
+
+    def flush(path):
+        assert not target.exists()
+        synced.append(path)
+
+    monkeypatch.setattr(module, "_flush_file_system", flush_file_system)
+    monkeypatch.setattr(module, "flush_to_disk", flush)
+    monkeypatch.setattr(os, "fsync", lambda _: pytest.fail("a file was waited for by itself"))
+    with new_folder(target) as part:
+        (part / "inside").mkdir()
+        for number in range(n_files):
+            with replacing(part / "inside" / f"{number}.txt") as temporary:
+                temporary.write_text("some")
+    names = sorted(path.name for path in synced)
+    assert names == sorted([*(f"{number}.txt" for number in range(n_files)), FILE_NAME])

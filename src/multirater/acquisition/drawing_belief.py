@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multirater.acquisition.belief import Array, Belief, RaterBelief
-from multirater.fuse.answers import answers_from_rows
 from multirater.fuse.left_out import left_out_vote
+from multirater.fuse.pattern_blocks import PatternBlocks
 from multirater.fuse.quality import tables_of
 from multirater.fuse.weighted_vote import vote_weights
 from multirater.metrics.overlap import overlaps_of_tables
@@ -144,6 +144,5 @@ def _usual_matrix(share: Array) -> Array:
 
 
 def _weights(cases: Sequence[DrawnCase], n_classes: int) -> Array:
-    rows = np.concatenate([case.rows for case in cases]).astype(np.int64)
-    counts = np.concatenate([case.counts for case in cases])
-    return vote_weights(answers_from_rows(rows, counts, n_classes))
+    parts = ((case.rows, case.counts) for case in cases)
+    return vote_weights(PatternBlocks.of(parts, cases[0].rows.shape[1], n_classes))

@@ -58,8 +58,8 @@ def known_of_study(
         assert not callable(seen)
         rows = np.full((len(cases), len(raters)), MISSING, dtype=np.int64)
         for number, case in enumerate(found.cases):
-            if len(case.rows):
-                rows[number, : case.rows.shape[1]] = case.rows[0]
+            if len(case.counts):
+                rows[number, : len(found.dataset.raters)] = case.rows[0]
         answers = answers_from_rows(
             rows, np.ones(len(rows)), len(found.classes), gold=_gold(found), row_prior=seen
         )
@@ -106,12 +106,13 @@ def _of_classes(
 
 
 def _drawn(case: CaseSurvey, source: Case, n_raters: int, seen: Seen | None) -> DrawnCase:
-    rows = np.full((len(case.rows), n_raters), MISSING, dtype=np.int64)
-    rows[:, : case.rows.shape[1]] = case.rows
+    said = case.rows
+    rows = np.full((len(said), n_raters), MISSING, dtype=np.int64)
+    rows[:, : said.shape[1]] = said
     drawn = DrawnCase(rows, case.counts)
     if seen is None or source.image is None:
         return drawn
-    return _seen(drawn, source, case.rows.shape[1], seen(source))
+    return _seen(drawn, source, said.shape[1], seen(source))
 
 
 def _seen(

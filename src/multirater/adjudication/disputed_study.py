@@ -179,7 +179,7 @@ def disputed_study(dataset: Dataset, *, workers: int = 1) -> DisputedStudy:
         study._job, _ = job_for(found, Path(), settings)
         return study
     pairs = zip(found.dataset, found.cases, strict=True)
-    labelled = [(case, part) for case, part in pairs if len(part.rows)]
+    labelled = [(case, part) for case, part in pairs if len(part.counts)]
     answers = np.concatenate([part.rows for _, part in labelled]).T
     cases = [case for case, _ in labelled]
     done = by_method(cases, answers, found, method=choice.method, options=choice.options)

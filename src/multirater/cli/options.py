@@ -17,7 +17,9 @@ Output = Annotated[
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what is there already.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Csv = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
-Workers = Annotated[int, typer.Option("--workers", "-j", min=1, help="Number of processes.")]
+Workers = Annotated[
+    int, typer.Option("--workers", "-j", min=1, max=1024, help="Number of processes.")
+]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Same seed, same result.")]
 Raters = Annotated[
     list[str] | None,

@@ -101,15 +101,23 @@ class Answers:
 
     def class_frequency(self) -> NDArray[np.float64]:
         """Return the share of each class among all answers, (n_classes,); sums to one."""
+        return as_shares(self.class_totals())
+
+    def class_totals(self) -> NDArray[np.float64]:
+        """Return how many items were given each class, over all raters, (n_classes,)."""
         per_column = self.matrix.T @ self.weight
-        total = per_column.reshape(self.n_raters, self.n_classes).sum(0)
-        if total.sum() == 0:
-            return np.full(self.n_classes, 1 / self.n_classes)
-        return np.asarray(total / total.sum())
+        return np.asarray(per_column.reshape(self.n_raters, self.n_classes).sum(0))
+
+
+def as_shares(total: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return numbers as shares of their sum; equal ones where all are zero."""
+    if total.sum() == 0:
+        return np.full(len(total), 1 / len(total))
+    return np.asarray(total / total.sum())
 
 
 def answers_from_rows(
-    rows: NDArray[np.int64],
+    rows: NDArray[np.integer[Any]],
     weight: NDArray[Any],
     n_classes: int,
     *,

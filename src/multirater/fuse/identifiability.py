@@ -136,7 +136,7 @@ def assess(
         counts,
         raters,
         classes,
-        swap_drop=lambda pair: _swap_drop(answers, cm, prior, pair),
+        swap_drop=lambda pair: swap_drop(answers, cm, prior, pair),
         outvoted=lambda k: outvoted_share(outvoted_items(answers, posterior, k)),
     )
 
@@ -239,12 +239,13 @@ def _most_confusable(
     return int(first), int(second)
 
 
-def _swap_drop(
+def swap_drop(
     answers: Answers,
     cm: NDArray[np.float64],
     prior: NDArray[np.float64],
     pair: tuple[int, int],
 ) -> float:
+    """Return by how much the log-likelihood falls when two classes are swapped."""
     if answers.gold is None and answers.row_prior is None:
         # To swap two classes in all matrices is to swap how frequent they are.
         as_found, exchanged = log_likelihood_of(answers, cm, prior, swapped_prior(prior, pair))

@@ -12,7 +12,7 @@ hardly any of the background is lost by it.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,11 +20,12 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
-from multirater.fuse.answers import Answers, answers_from_rows
+from multirater.fuse.answers import Answers
 from multirater.fuse.case_draws import over_draws
 from multirater.fuse.dawid_skene import FreeMatrices
 from multirater.fuse.em import Stopping, run_em
 from multirater.fuse.left_out import alike_without, left_out_vote
+from multirater.fuse.pattern_blocks import PatternBlocks
 from multirater.fuse.weighted_vote import vote_weights
 from multirater.metrics.known import ratio_or_nan
 from multirater.metrics.overlap import overlaps_of_tables
@@ -77,7 +78,7 @@ def case_quality(
 
 
 def quality_of_drawings(
-    cases: Sequence[tuple[Rows, NDArray[Any]]],
+    cases: Iterable[tuple[Rows, NDArray[Any]]],
     raters: Sequence[Hashable],
     n_classes: int,
     *,
@@ -86,8 +87,9 @@ def quality_of_drawings(
     """Return the quality of each rater of drawings.
 
     Args:
-        cases: of each the label patterns (n_rows, n_raters), -1 where missing, and how many pixels
-            carry each. Further columns, of a network say, vote without being judged.
+        cases: gone through more than once: of each the label patterns (n_rows, n_raters), -1 where
+            missing, and how many pixels carry each. Further columns, of a network say, vote
+            without being judged.
         raters: names.
         n_classes: background included.
         seed: of the draws behind intervals.
@@ -95,15 +97,16 @@ def quality_of_drawings(
     Returns:
         One row per rater, with `COLUMNS`; NaN for a rater whom nobody accompanies.
     """
-    rows = np.concatenate([each for each, _ in cases])
-    counts = np.concatenate([each for _, each in cases])
-    n_labels = [int((each != MISSING).any(0).sum()) for each, _ in cases]
-    weight = np.ones(rows.shape[1])
+    n_voters, n_labels = 0, []
+    for rows, _ in cases:
+        n_voters = rows.shape[1]
+        n_labels.append(int((rows != MISSING).any(0).sum()))
+    weight = np.ones(n_voters)
     if np.median(n_labels) < MANY:
-        weight = vote_weights(answers_from_rows(rows, counts, n_classes))
+        weight = vote_weights(PatternBlocks.of(cases, n_voters, n_classes))
     scores = [
-        case_quality(each, n, left_out_vote(each, weight, n_classes), n_classes, is_mask=True)
-        for each, n in cases
+        case_quality(rows, n, left_out_vote(rows, weight, n_classes), n_classes, is_mask=True)
+        for rows, n in cases
     ]
     return quality_of_cases(np.array(scores)[:, : len(raters)], raters, seed=seed)
 

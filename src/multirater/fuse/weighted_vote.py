@@ -17,6 +17,7 @@ from multirater.fuse.answers import Answers
 from multirater.fuse.em import Fit, confusion_of
 from multirater.fuse.expectation import posterior_counts
 from multirater.fuse.fitting import result_of, row_labels
+from multirater.fuse.pattern_blocks import PatternBlocks
 from multirater.fuse.problem import Inputs, LabelInput, pose
 from multirater.fuse.result import FusionResult
 from multirater.metrics.overlap import overlaps_of_tables
@@ -66,11 +67,30 @@ def weighted_vote(
     return result_of("weighted-vote", problem, fit, weight=weight)
 
 
-def vote_weights(answers: Answers) -> Array:
+def vote_weights(answers: Answers | PatternBlocks) -> Array:
     """Return what the vote of each rater counts, (n_raters,), summing to one.
 
     Args:
+        answers: what the raters said; the same in blocks takes less memory.
+    """
+    parts = (answers,) if isinstance(answers, Answers) else answers
+    weight = np.full(answers.n_raters, 1 / answers.n_raters)
+    for _ in range(_ROUNDS):
+        # Sums of whole and half numbers: in whichever order they are taken, they are the same.
+        counts = np.zeros((answers.n_raters, answers.n_classes, answers.n_classes))
+        for part in parts:
+            _add_judged(counts, part, weight)
+        weight = _shares(overlaps_of_tables(counts, "dice", None))
+    return weight
+
+
+def _add_judged(counts: Array, answers: Answers, weight: Array) -> None:
+    """Add how the answers of each rater compare with the vote of the others.
+
+    Args:
+        counts: (n_raters, class of the others, class said), in items.
         answers: what the raters said.
+        weight: (n_raters,), what votes count.
     """
     row = np.repeat(np.arange(len(answers)), np.diff(answers.matrix.indptr))
     rater, said = np.divmod(answers.matrix.indices, answers.n_classes)
@@ -79,16 +99,12 @@ def vote_weights(answers: Answers) -> Array:
     gold = np.full(len(row), MISSING) if answers.gold is None else answers.gold[row]
     items = np.where(gold == MISSING, items, _GOLD * items)
     classes = np.arange(answers.n_classes)
-    weight = np.full(answers.n_raters, 1 / answers.n_raters)
-    for _ in range(_ROUNDS):
-        votes = _votes(answers, weight)[row]
-        votes[np.arange(len(row)), said] -= weight[rater]
-        votes = np.where(gold[:, None] == MISSING, votes, gold[:, None] == classes)
-        known = votes.sum(1) > 1e-9
-        others = _verdict(votes[known], few[known])
-        agreed = _dice(rater[known], said[known], items[known, None] * others, answers.n_raters)
-        weight = _shares(agreed)
-    return weight
+    votes = _votes(answers, weight)[row]
+    votes[np.arange(len(row)), said] -= weight[rater]
+    votes = np.where(gold[:, None] == MISSING, votes, gold[:, None] == classes)
+    known = votes.sum(1) > 1e-9
+    others = items[known, None] * _verdict(votes[known], few[known])
+    np.add.at(counts.swapaxes(1, 2), (rater[known], said[known]), others)
 
 
 def weighted_shares(answers: Answers, weight: Array, otherwise: Array) -> Array:
@@ -124,23 +140,6 @@ def _verdict(votes: Array, few: NDArray[np.bool_]) -> Array:
     top = (rounded == rounded.max(1, keepdims=True)).astype(float)
     first = np.eye(votes.shape[1])[rounded.argmax(1)]
     return np.asarray(np.where(few[:, None], top / top.sum(1, keepdims=True), first))
-
-
-def _dice(
-    rater: NDArray[np.integer], said: NDArray[np.integer], reference: Array, n_raters: int
-) -> Array:
-    """Dice of each rater with the reference; NaN for one whom nobody accompanies.
-
-    Args:
-        rater: of each answer.
-        said: of each answer.
-        reference: items of each answer by the class that the others gave them.
-        n_raters: number of raters.
-    """
-    n_classes = reference.shape[1]
-    counts = np.zeros((n_raters, n_classes, n_classes))
-    np.add.at(counts.swapaxes(1, 2), (rater, said), reference)
-    return overlaps_of_tables(counts, "dice", None)
 
 
 def _shares(agreed: Array) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -84,7 +84,8 @@ class CaseRecord:
     """What is known of a fused case: one line of the progress file.
 
     `counts` are expected counts [rater][true][observed] in pixels; `alike` says what the label
-    equals, see `likeness`; `digest` is of the labels that were fused.
+    equals, see `likeness`; `digest` is of the labels that were fused; `files` are
+    those that were written, with their bytes.
     """
 
     case: str
@@ -96,6 +97,7 @@ class CaseRecord:
     findings: tuple[Finding, ...] = ()
     alike: list[str] | None = None
     digest: str = ""
+    files: dict[str, int] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as plain data."""
@@ -114,10 +116,12 @@ def fuse_case(case: Case, job: CaseJob) -> CaseRecord:
     name = job.file_names[case.name]
     suffix = label_suffix(case, labels)
     place = label_cell("fusion", name, suffix)
+    written = [place]
     write_case_label(LabelMap(fused.label, labels.geometry), job.folder / place, job.classes, case)
     if job.write_probability:
         image = Image(fused.probability, labels.geometry)
-        write_image(image, job.folder / probability_cell(name, suffix), overwrite=True)
+        written.append(probability_cell(name, suffix))
+        write_image(image, job.folder / written[-1], overwrite=True)
     return CaseRecord(
         case.name,
         place,
@@ -127,6 +131,7 @@ def fuse_case(case: Case, job: CaseJob) -> CaseRecord:
         fused.n_ties,
         fused.findings,
         likeness(labels.array, fused.label, labels.raters),
+        files={each: (job.folder / each).stat().st_size for each in written},
     )
 
 

@@ -47,7 +47,7 @@ def fuse_classes(found: Survey, target: Path, method: str, fuser: ClassFuser) ->
     """Fuse class labels by a fuser, and write the tables of the folder."""
     dataset, names = found.dataset, found.classes.names
     with_labels = [
-        (case, part) for case, part in zip(dataset, found.cases, strict=True) if len(part.rows)
+        (case, part) for case, part in zip(dataset, found.cases, strict=True) if len(part.counts)
     ]
     answers = np.concatenate([part.rows for _, part in with_labels]).T
     result = fuser([case for case, _ in with_labels], answers, found)

@@ -21,6 +21,8 @@ from multirater.errors import Fault, InputError
 from multirater.fuse.identifiability import FOLLOWS
 from multirater.fuse.likeness import likeness_findings
 from multirater.fuse.methods import method_named
+from multirater.fuse.pattern_blocks import PatternBlocks
+from multirater.fuse.pooled_vote import pooled_weighted_vote
 from multirater.fuse.quality import with_quality
 from multirater.fuse.rater_table import rater_table
 from multirater.fuse.result import FusionResult
@@ -101,31 +103,36 @@ def job_for(
 
 def _pooled_result(found: Survey, settings: Mapping[str, Any]) -> FusionResult:
     """Estimate the raters from the patterns of all cases; only decided ones are read again."""
+    raters, names = found.dataset.raters, found.classes.names
+    has_gold = any(case.gold is not None for case in found.dataset)
     cases = zip(found.dataset, found.cases, strict=True)
-    parts = [_with_gold(case, part, found) for case, part in cases if len(part.rows)]
+    parts = (_patterns(case, part, raters, has_gold) for case, part in cases if len(part.counts))
     # A pattern and how often it occurs say all that the methods use of an image.
-    rows = np.concatenate([part[0] for part in parts])
-    gold, options = rows[:, -1], dict(settings["options"])
-    if (gold != MISSING).any():
-        options["gold"] = gold
+    blocks = PatternBlocks.of(parts, len(raters), len(names), has_gold=has_gold)
+    if settings["method"] == "weighted-vote" and len(blocks.blocks) > 1:
+        return pooled_weighted_vote(blocks, raters, names)
+    rows, counts = blocks.whole()
+    options = dict(settings["options"])
+    if has_gold and (rows[:, -1] != MISSING).any():
+        options["gold"] = rows[:, -1]
     return method_named(settings["method"])(
-        rows[:, :-1].T,
-        len(found.classes),
-        raters=found.dataset.raters,
-        classes=found.classes.names,
-        weights=np.concatenate([part[1] for part in parts]),
+        rows[:, : len(raters)].T,
+        len(names),
+        raters=raters,
+        classes=names,
+        weights=counts,
         **options,
     )
 
 
-def _with_gold(
-    case: Case, part: CaseSurvey, found: Survey
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return patterns (n_patterns, n_raters + 1) with the gold label last, and their counts."""
-    gold = case.read_gold()
+def _patterns(
+    case: Case, part: CaseSurvey, raters: Sequence[str], has_gold: bool
+) -> tuple[NDArray[np.integer[Any]], NDArray[Any]]:
+    """Return patterns (n_patterns, n_raters), and their counts; the gold label goes last."""
+    gold = case.read_gold() if has_gold else None
     if gold is None:
-        return np.pad(part.rows, ((0, 0), (0, 1)), constant_values=MISSING), part.counts
-    labels = case.read_labels(found.dataset.raters).array
+        return np.pad(part.rows, ((0, 0), (0, has_gold)), constant_values=MISSING), part.counts
+    labels = case.read_labels(raters).array
     patterns = encode_patterns([*labels, gold.array])
     return patterns.rows, patterns.counts
 
@@ -173,11 +180,19 @@ def read_progress(target: Path) -> dict[str, CaseRecord]:
     for line in kept:
         with reading(path, "progress of a fusion", fix="fuse again, with --overwrite"):
             record = CaseRecord.from_dict(json.loads(line))
-        if (target / record.label).exists():
-            done[record.case] = record
+            if _is_there(target, record):
+                done[record.case] = record
     with replacing(path, overwrite=True) as temporary:
         temporary.write_bytes(b"".join(kept))
     return done
+
+
+def _is_there(target: Path, record: CaseRecord) -> bool:
+    """Whether the files of a case are: a machine that lost power may have kept its line alone."""
+    sizes = [(target / name, size) for name, size in record.files.items()]
+    return record.label in record.files and all(
+        path.is_file() and path.stat().st_size == size for path, size in sizes
+    )
 
 
 def _require_unchanged(done: Mapping[str, CaseRecord], digests: Mapping[str, str]) -> None:

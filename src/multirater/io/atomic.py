@@ -52,7 +52,8 @@ def replacing(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
         _make_parent(target)
         try:
             yield temporary
-            _flush_to_disk(temporary)
+            if not _is_in_part(target):
+                flush_to_disk(temporary)
             _move(temporary, target, overwrite)
         finally:
             temporary.unlink(missing_ok=True)
@@ -120,8 +121,19 @@ def _make_parent(target: Path) -> None:
         ) from None
 
 
-def _flush_to_disk(temporary: Path) -> None:
-    with temporary.open("rb+") as stream:
+def part_name(name: str) -> str:
+    """Return what a folder is called while it is written, and not yet in its place."""
+    return f".{name}.part"
+
+
+def _is_in_part(target: Path) -> bool:
+    """Whether a file lies in a folder that goes to the disk as a whole, when it is complete."""
+    return any(each.name.startswith(".") and each.name.endswith(".part") for each in target.parents)
+
+
+def flush_to_disk(path: Path) -> None:
+    """Have the system write a file now, so that it is whole even when power fails."""
+    with path.open("rb+") as stream:
         os.fsync(stream.fileno())
 
 

@@ -9,6 +9,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from multirater.io.case_files import CaseFiles, read_case_files
 from multirater.io.drawn_facts import DrawnFacts, drawn_facts
 from multirater.io.formats.label_values import CHANNELS, CHANNELS_WITHOUT_BACKGROUND, FOREGROUND
 from multirater.io.kept_labels import TRUTH, KeptLabel, kept_of, with_kept
+from multirater.packed_rows import PackedRows, pack_rows
 from multirater.parallel import map_parallel
 from multirater.patterns import encode_patterns
 from multirater.types import MISSING, Case, Classes, Dataset, Geometry, LabelMap
@@ -35,7 +37,7 @@ class CaseSurvey:
         image_space: size of the image, empty without one and for vectors.
         spacing: of the image, in millimetres per axis; empty without one and for vectors.
         geometry: of the labels, or of the image; None when neither could be read.
-        rows: (n_patterns, n_raters), labels that occur together, -1 for a missing rater.
+        packed: what `rows` unpacks.
         counts: (n_patterns,), pixels that carry each row.
         rules: how label files were understood.
         highest: largest class index in labels, truth and drawings, -1 without any.
@@ -50,7 +52,7 @@ class CaseSurvey:
     n_channels: int
     image_space: tuple[int, ...]
     geometry: Geometry | None
-    rows: NDArray[np.int64]
+    packed: PackedRows
     counts: NDArray[np.int64]
     rules: tuple[str, ...]
     highest: int
@@ -58,6 +60,14 @@ class CaseSurvey:
     spacing: tuple[float, ...] = ()
     digest: str = ""
     kept: Mapping[str, KeptLabel] = field(default_factory=dict)
+
+    @property
+    def rows(self) -> NDArray[np.signedinteger[Any]]:
+        """Labels that occur together, (n_patterns, n_raters), -1 for a missing rater.
+
+        Of many raters they are unpacked: ask once.
+        """
+        return self.packed.unpack()
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +163,7 @@ def survey_case(case: Case, raters: Sequence[str], *, keep: bool = False) -> Cas
         n_channels=0 if files.image is None else len(files.image.array),
         image_space=() if files.image is None else files.image.space,
         geometry=geometry,
-        rows=patterns[0],
+        packed=pack_rows(patterns[0]),
         counts=patterns[1],
         rules=tuple(sorted({label.rule for label in read})),
         highest=max((int(label.array.max(initial=MISSING)) for label in read), default=MISSING),

@@ -20,10 +20,10 @@ from multirater.metrics.class_indices import (
     require_classes_below,
 )
 from multirater.metrics.confusion import confusion_counts
-from multirater.metrics.rating_counts import RatingCounts, count_ratings
+from multirater.metrics.rating_counts import RatingCounts, Ratings, count_ratings
 
 
-def percent_agreement(labels: ArrayLike, *, weights: ArrayLike | None = None) -> float:
+def percent_agreement(labels: Ratings, *, weights: ArrayLike | None = None) -> float:
     """Share of agreeing pairs of raters, averaged over the items with two ratings or more.
 
     Args:
@@ -68,7 +68,7 @@ def cohen_kappa(
     return _beyond_chance(float(np.trace(shares)), chance)
 
 
-def fleiss_kappa(labels: ArrayLike, *, weights: ArrayLike | None = None) -> float:
+def fleiss_kappa(labels: Ratings, *, weights: ArrayLike | None = None) -> float:
     """Fleiss' kappa of any number of raters.
 
     With the same number of ratings on every item this is the classical coefficient. With a varying
@@ -96,7 +96,7 @@ def fleiss_kappa(labels: ArrayLike, *, weights: ArrayLike | None = None) -> floa
 
 
 def gwet_ac1(
-    labels: ArrayLike, *, n_classes: int | None = None, weights: ArrayLike | None = None
+    labels: Ratings, *, n_classes: int | None = None, weights: ArrayLike | None = None
 ) -> float:
     """Gwet's AC1, which stays informative where one class dominates and kappa collapses.
 

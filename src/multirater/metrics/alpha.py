@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multirater.errors import Fault, InputError
-from multirater.metrics.rating_counts import RatingCounts, count_ratings
+from multirater.metrics.rating_counts import RatingCounts, Ratings, count_ratings
 
 Level = Literal["nominal", "ordinal", "interval"]
 
 
 def krippendorff_alpha(
-    labels: ArrayLike, *, level: Level = "nominal", weights: ArrayLike | None = None
+    labels: Ratings, *, level: Level = "nominal", weights: ArrayLike | None = None
 ) -> float:
     """Krippendorff's alpha, 1 − observed / expected disagreement, missing labels allowed.
 

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from multirater.errors import Fault, InputError
 from multirater.metrics.class_indices import as_item_weights
 from multirater.metrics.known import mean_of_known
+from multirater.metrics.rating_counts import RatingCounts, Ratings
 
 _AT_ONCE = 1 << 20
 """Values that are drawn in one go: hundreds of small draws one by one are slow."""
@@ -88,7 +89,7 @@ def case_interval(
 
 def item_interval(
     coefficient: Callable[..., Value],
-    *labels: ArrayLike,
+    *labels: Ratings,
     weights: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     level: float = 0.95,
@@ -100,7 +101,7 @@ def item_interval(
     Args:
         coefficient: `fleiss_kappa`, `krippendorff_alpha`, `cohen_kappa`, `pairwise_scores`,
             `partial(per_class, fleiss_kappa, n_classes=3)`, ...; called with labels and weights.
-        labels: one array (n_raters, *items), or one array (*items) per rater.
+        labels: one array (n_raters, *items), or one array (*items) per rater; or counted ratings.
         weights: (*items), how many items each column stands for: whole numbers.
         groups: (*items), the case each column belongs to. When given, cases are drawn and take all
             their items along; when not, each single item is drawn by itself.
@@ -117,8 +118,8 @@ def item_interval(
         >>> found.value, found.low, found.high
         (0.75, 0.5, 0.9375)
     """
-    arrays = [np.asarray(each) for each in labels]
-    items = arrays[0].shape[1:] if len(arrays) == 1 else arrays[0].shape
+    arrays = [each if isinstance(each, RatingCounts) else np.asarray(each) for each in labels]
+    items = _items_of(arrays)
     start = as_item_weights(weights, items)
     draw = _item_drawer(start) if groups is None else _group_drawer(start, groups, items)
     random = np.random.default_rng(seed)
@@ -130,6 +131,13 @@ def item_interval(
 
     value = np.asarray(coefficient(*arrays, weights=weights), dtype=np.float64)
     return _estimate(value, draw_again(), level, n_resamples)
+
+
+def _items_of(arrays: Sequence[NDArray[Any] | RatingCounts]) -> tuple[int, ...]:
+    first = arrays[0]
+    if isinstance(first, RatingCounts):
+        return first.weights.shape
+    return first.shape[1:] if len(arrays) == 1 else first.shape
 
 
 Drawer = Callable[[np.random.Generator], NDArray[np.float64]]

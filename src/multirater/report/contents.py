@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from multirater.evaluation.predictions import Predictions
 from multirater.fuse.identifiability import Identifiability
-from multirater.fuse.majority_vote import majority_vote
+from multirater.fuse.pattern_blocks import PatternBlocks
+from multirater.fuse.pooled_vote import pooled_majority_vote
 from multirater.io.gold import with_gold
 from multirater.io.kept_labels import keep_labels
 from multirater.io.survey import Survey, survey
@@ -205,15 +206,10 @@ def _matrix(found: Survey, agreed: Agreement | None) -> tuple[NDArray[np.float64
 
 def _identifiability(found: Survey) -> Identifiability | None:
     """Assess the majority vote over the patterns of all cases."""
-    parts = [case for case in found.cases if len(case.rows)]
+    parts = [case for case in found.cases if len(case.counts)]
     if len(found.dataset.raters) < 2 or not parts:
         return None
-    rows = np.concatenate([part.rows for part in parts])
-    counts = np.concatenate([part.counts for part in parts])
-    return majority_vote(
-        rows.T,
-        len(found.classes),
-        raters=found.dataset.raters,
-        classes=found.classes.names,
-        weights=counts,
-    ).identifiability
+    raters, names = found.dataset.raters, found.classes.names
+    patterns = ((part.rows, part.counts) for part in parts)
+    blocks = PatternBlocks.of(patterns, len(raters), len(names))
+    return pooled_majority_vote(blocks, raters, names).identifiability

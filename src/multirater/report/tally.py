@@ -85,7 +85,7 @@ def _tally_answers(found: Survey, reference: Reference) -> list[CaseTally]:
 def answers_of(found: Survey) -> NDArray[np.int64]:
     """Return the class labels of a study, (n_cases, n_raters), -1 where missing."""
     nobody = np.full((1, len(found.dataset.raters)), MISSING)
-    return np.concatenate([case.rows if len(case.rows) else nobody for case in found.cases])
+    return np.concatenate([case.rows if len(case.counts) else nobody for case in found.cases])
 
 
 def _tally(

@@ -68,8 +68,9 @@ def study_facts(found: Survey) -> StudyFacts:
 
 def class_counts(case: CaseSurvey, n_classes: int) -> NDArray[np.float64]:
     """Pixels per rater and class, (n_raters, n_classes)."""
-    n_raters = case.rows.shape[1]
-    pattern, rater = np.nonzero(case.rows != MISSING)
-    cell = rater * n_classes + case.rows[pattern, rater]
+    rows = case.rows
+    n_raters = rows.shape[1]
+    pattern, rater = np.nonzero(rows != MISSING)
+    cell = rater * n_classes + rows[pattern, rater]
     counts = np.bincount(cell, weights=case.counts[pattern], minlength=n_raters * n_classes)
     return counts.reshape(n_raters, n_classes).astype(np.float64)

@@ -120,7 +120,8 @@ def _borders(facts: StudyFacts) -> NDArray[np.float64]:
 def _is_complement(facts: StudyFacts, place: int, number: int, others: NDArray[np.intp]) -> bool:
     """Whether what a mask leaves out overlaps with what others drew, by more than half (Dice)."""
     case = facts.cases[place]
-    left_out = case.rows[:, number] == 0
-    drawn = (case.rows[:, others] == 1).mean(1) > 0.5
+    rows = case.rows
+    left_out = rows[:, number] == 0
+    drawn = (rows[:, others] == 1).mean(1) > 0.5
     common = case.counts[left_out & drawn].sum()
     return bool(2 * common > 0.5 * (case.counts[left_out].sum() + case.counts[drawn].sum()))

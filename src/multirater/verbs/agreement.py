@@ -19,6 +19,7 @@ from multirater.io.survey import Survey, survey
 from multirater.metrics.known import ratio_or_nan
 from multirater.metrics.overlap import Overlap
 from multirater.metrics.pairwise import kappas_of_tables, pair_tables
+from multirater.metrics.rating_counts import RatingCounts, Ratings
 from multirater.progress import track
 from multirater.types import MISSING, Dataset
 from multirater.words import counted
@@ -125,12 +126,13 @@ class _Pooled:
     Coefficients ask no more, and with many raters far fewer columns differ than label patterns.
 
     Attributes:
-        ratings: labels (most labels of a pixel, n), -1 where there are fewer.
+        ratings: how many raters chose each class, of n columns; of class labels the labels
+            themselves (most labels of a case, n), -1 where there are fewer.
         weights: (n,), how many pixels each column stands for.
         cases: (n,), the case it belongs to.
     """
 
-    ratings: NDArray[np.integer[Any]]
+    ratings: NDArray[np.integer[Any]] | RatingCounts
     weights: NDArray[np.float64]
     cases: NDArray[np.int64]
 
@@ -139,20 +141,23 @@ class _Pooled:
         if found.dataset.kind == "classes":  # a case has one pattern
             labels = np.concatenate([case.rows for case in found.cases]).T
             most = max(int((labels != MISSING).sum(0).max(initial=0)), 1)
-            cases = np.repeat(np.arange(len(found.cases)), [len(each.rows) for each in found.cases])
+            cases = np.repeat(
+                np.arange(len(found.cases)), [len(each.counts) for each in found.cases]
+            )
             ratings = np.sort(labels, axis=0)[len(labels) - most :]
             return _Pooled(ratings, np.ones(len(cases)), cases)
         merged = [_merged(case.rows, case.counts, len(found.classes)) for case in found.cases]
-        counts = np.concatenate([each for each, _ in merged])
+        counts = np.concatenate([each for each, _ in merged]).T.astype(float, order="C")
+        weights = np.concatenate([each for _, each in merged])
         return _Pooled(
-            _ratings_of(counts),
-            np.concatenate([weights for _, weights in merged]),
-            np.repeat(np.arange(len(merged)), [len(weights) for _, weights in merged]),
+            RatingCounts(counts, weights, np.arange(len(counts))),
+            weights,
+            np.repeat(np.arange(len(merged)), [len(each) for _, each in merged]),
         )
 
 
 def _merged(
-    rows: NDArray[np.int64], pixels: NDArray[np.int64], n_classes: int
+    rows: NDArray[np.integer[Any]], pixels: NDArray[np.int64], n_classes: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Count labels by class, (n, n_classes), and pixels (n,) with these counts, of one case."""
     counts = np.stack([(rows == k).sum(1) for k in range(n_classes)], axis=1)
@@ -166,23 +171,6 @@ def _merged(
     return counts[first], n_pixels.astype(np.float64)
 
 
-def _ratings_of(counts: NDArray[np.int64]) -> NDArray[np.integer[Any]]:
-    """Spell counts of labels (n, n_classes) out as labels (most, n) in order, -1 before them.
-
-    Example:
-        >>> _ratings_of(np.array([[2, 1], [0, 1]])).tolist()
-        [[0, -1], [0, -1], [1, 1]]
-    """
-    totals = counts.sum(1)
-    most = max(int(totals.max(initial=0)), 1)
-    place = np.arange(most)[:, None] - (most - totals)
-    ratings = np.zeros(place.shape, dtype=np.int32)
-    for ends in np.cumsum(counts, axis=1).T[:-1]:
-        ratings += place >= ends
-    ratings[place < 0] = MISSING
-    return ratings
-
-
 Estimates: TypeAlias = dict[tuple[str, str], metrics.Estimate[Any]]
 """By measure and class."""
 
@@ -194,7 +182,7 @@ def _coefficients(
     classes: tuple[str, ...],
     draws: dict[str, Any],
 ) -> Estimates:
-    def estimate(of: Callable[..., float], labels: NDArray[Any]) -> metrics.Estimate[Any]:
+    def estimate(of: Callable[..., float], labels: Ratings) -> metrics.Estimate[Any]:
         return metrics.item_interval(
             of, labels, weights=pooled.weights, groups=pooled.cases, **draws
         )
@@ -205,10 +193,16 @@ def _coefficients(
         takes_classes = isinstance(measure, partial) and "n_classes" in measure.keywords
         binary = partial(measure, n_classes=2) if takes_classes else measure
         estimates |= {
-            (name, label): estimate(binary, metrics.one_against_rest(labels, k))
+            (name, label): estimate(binary, _against_rest(labels, k))
             for k, label in enumerate(classes)
         }
     return estimates
+
+
+def _against_rest(labels: NDArray[Any] | RatingCounts, k: int) -> Ratings:
+    if isinstance(labels, RatingCounts):
+        return labels.against_rest(k)
+    return metrics.one_against_rest(labels, k)
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,7 +239,7 @@ class _PairScores:
         has_groups = bool(group_columns(found.dataset.raters, found.dataset.rater_info))
         dice = []
         for case in found.cases:
-            if not len(case.rows):
+            if not len(case.counts):
                 continue
             tables = pair_tables(case.rows.T, weights=case.counts, n_classes=n_classes)
             if n_classes:
@@ -302,8 +296,8 @@ def _table(estimates: Estimates, several_cases: bool) -> pd.DataFrame:
 def _pairs(found: Survey, scores: _PairScores) -> pd.DataFrame:
     """Compare every two raters who share a case."""
     raters = found.dataset.raters
-    drawn = np.stack([(case.rows != MISSING).any(0) for case in found.cases])
-    nothing = drawn & ~np.stack([(case.rows > 0).any(0) for case in found.cases])
+    highest = np.stack([case.rows.max(0, initial=MISSING) for case in found.cases])
+    drawn, nothing = highest != MISSING, highest == 0
     # Products of floats are much faster than those of integers, and exact for such counts.
     shared, empty = (each.T.astype(float) @ each.astype(float) for each in (drawn, nothing))
     means, kappa = scores.of_pairs, scores.kappa

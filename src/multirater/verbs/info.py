@@ -53,7 +53,7 @@ def info(dataset: Dataset | Survey, *, workers: int = 1) -> Info:
 
 def study_quality(found: Survey, *, seed: int = 0) -> pd.DataFrame:
     """Return the quality of each rater (`fuse.quality`); nothing with fewer than two of them."""
-    if len(found.dataset.raters) < 2 or not any(len(case.rows) for case in found.cases):
+    if len(found.dataset.raters) < 2 or not any(len(case.counts) for case in found.cases):
         return pd.DataFrame()
     return quality_of_study(found, seed=seed)
 
