@@ -71,7 +71,9 @@ EXTRAS = {
         "cuts by GrabCut", {"cv2": "opencv-python-headless"}, "train on coarse drawings by GrabCut"
     ),
     "lazy-snapping": Extra(
-        "cuts by Lazy Snapping", {"maxflow": "PyMaxflow"}, "train on coarse drawings, lazy-snapping"
+        "graph cuts",
+        {"maxflow": "PyMaxflow"},
+        "train on coarse drawings by lazy-snapping or scribble-sup",
     ),
     "fast": Extra("compiled loops", {"numba": "numba"}, "nothing; large data are fused faster"),
     "nnunet": Extra("trainers of nnU-Net", {"nnunetv2": "nnunetv2"}, "nnUNetTrainerMultirater"),

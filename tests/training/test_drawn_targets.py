@@ -9,7 +9,14 @@ from multirater.metrics import mean_iou_score
 from multirater.samples import digits_dataset
 from multirater.simulate import SimulatedRater, simulate_dataset
 from multirater.training import Predictor, TrainConfig, train
-from multirater.training.drawn_targets import as_drawn, on_mask_of_drawings
+from multirater.training.drawn_targets import (
+    BOXES,
+    SEEDS,
+    as_drawn,
+    on_boxes,
+    on_mask_of_drawings,
+    on_seeds,
+)
 
 SMALL = {"channels": (8, 16), "n_features": 8, "batch_size": 4, "accelerator": "cpu"}
 
@@ -47,6 +54,31 @@ def test_masks_stay_and_drawings_become_masks():
         assert set(np.unique(label)) == {0, 1}
 
 
+def test_seeds_are_what_the_drawings_say_and_boxes_hold_it():
+    data = drawn("good", "coarse", supply="one")
+    for case, seeds, boxes in zip(data, on_seeds(data), on_boxes(data), strict=True):
+        if case.labels:
+            assert list(seeds.labels) == list(boxes.labels) == ["good"]
+            continue
+        said = {each.kind: case.read_drawing(each).array for each in case.drawings}
+        positive, negative = said["positive"] == 1, said["negative"] == 1
+        label = seeds.read_label(SEEDS).array
+        assert (label[positive & ~negative] == 1).all()
+        assert (label[negative & ~positive] == 0).all()
+        assert (label[~positive & ~negative] == -1).all()
+        inside = boxes.read_label(BOXES).array == 1
+        rows, columns = np.nonzero(positive)
+        assert inside.sum() == (np.ptp(rows) + 1) * (np.ptp(columns) + 1)
+        assert inside[positive].all()
+
+
+def test_boxes_of_views_train_and_predict(tmp_path):
+    data = drawn("coarse", n_train=6)
+    config = TrainConfig(method="local-to-global", epochs=1, **SMALL)
+    train(data, tmp_path / "run", config)
+    assert 0 < mean_iou(tmp_path / "run", data) < 1
+
+
 def test_names_that_look_like_drawings_are_refused():
     data = drawn("good")
     cases = tuple(replace(case, labels={"x (negative)": case.truth}) for case in data)
@@ -74,6 +106,9 @@ def test_a_data_set_without_drawings_and_labels_is_refused(tmp_path, method):
         "grabcut-boxes",
         "cycle-mix",
         "box-sup",
+        "scribble-sup",
+        "coarse-sup",
+        "label-cleaning-mil",
     ],
 )
 def test_methods_for_drawings_learn_from_drawings_alone(tmp_path, method):
@@ -85,7 +120,7 @@ def test_methods_for_drawings_learn_from_drawings_alone(tmp_path, method):
     assert mean_iou(tmp_path / "run", data) > 0.6
 
 
-@pytest.mark.parametrize("method", ["positive-only", "grabcut-boxes", "box-sup"])
+@pytest.mark.parametrize("method", ["positive-only", "grabcut-boxes", "box-sup", "local-to-global"])
 def test_drawings_that_a_method_does_not_look_at_are_refused(tmp_path, method):
     with pytest.raises(InputError, match="only negative drawings"):
         train(drawn("negative", n_train=4), tmp_path / "run", TrainConfig(method=method, **SMALL))

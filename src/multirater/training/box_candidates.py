@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
 from multirater.extras import extra
-from multirater.training.drawing_masks import box_mask, seeds_of
+from multirater.training.drawing_masks import box_around, box_mask, seeds_of
 from multirater.training.drawn_targets import require_drawings, require_kinds
 from multirater.types import Case, Classes, Dataset, Drawing, LabelMap, Source
 
@@ -68,8 +68,7 @@ def candidate_mask(
         return box_mask(image, seeds)
     found = np.zeros(seeds.shape, dtype=np.int16)
     for k in np.unique(seeds[seeds > 0]).tolist():
-        rows, columns = np.nonzero(seeds == k)
-        box = (slice(rows.min(), rows.max() + 1), slice(columns.min(), columns.max() + 1))
+        box = box_around(seeds == k)
         part = inside(image[(slice(None), *box)])
         found[box][part] = k
     return found

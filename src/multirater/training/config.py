@@ -137,7 +137,8 @@ class TrainConfig:
         "attention-guided, p-osal, beal, oracle; "
         "for class labels gem, mbem, majority, dawid-skene, single-cm, soft-bootstrap; for coarse "
         "drawings coarse, partial, positive-only, grabcut, random-walker, lazy-snapping, "
-        "grabcut-boxes, cycle-mix, box-sup. "
+        "grabcut-boxes, cycle-mix, box-sup, scribble-sup, coarse-sup, label-cleaning-mil, "
+        "local-to-global. "
         "Another name lists all.",
         METHOD,
     )

@@ -61,6 +61,35 @@ def _marked(drawings: Sequence[Seeds], n_classes: int, like: NDArray[Any]) -> ND
     return marked
 
 
+def seeds_alone(image: NDArray[Any], seeds: Seeds) -> Seeds:
+    """Take the seeds as they are."""
+    return seeds
+
+
+def filled_boxes(image: NDArray[Any], seeds: Seeds) -> Seeds:
+    """Fill the box around what was drawn of each class; background outside, 2-D or 3-D.
+
+    Where boxes overlap, the later class wins. Without any box nothing is known.
+
+    Example:
+        >>> seeds = np.full((3, 4), -1, dtype=np.int16); seeds[0, 1] = seeds[1, 2] = 1
+        >>> filled_boxes(np.zeros((1, 3, 4)), seeds).tolist()
+        [[0, 1, 1, 0], [0, 1, 1, 0], [0, 0, 0, 0]]
+    """
+    present = np.unique(seeds[seeds > 0]).tolist()
+    if not present:
+        return np.full_like(seeds, MISSING)
+    filled = np.zeros_like(seeds)
+    for k in present:
+        filled[box_around(seeds == k)] = k
+    return filled
+
+
+def box_around(drawn: NDArray[np.bool_]) -> tuple[slice, ...]:
+    """Return the smallest box that holds all of a drawing, one slice per axis."""
+    return tuple(slice(at.min(), at.max() + 1) for at in np.nonzero(drawn))
+
+
 def filled_mask(image: NDArray[Any], seeds: Seeds) -> Seeds:
     """Take what is not drawn for background, unless background is drawn too."""
     return seeds if (seeds == 0).any() else np.where(seeds == MISSING, np.int16(0), seeds)
@@ -122,9 +151,7 @@ def box_mask(image: NDArray[Any], seeds: Seeds) -> Seeds:
     result = np.zeros(seeds.shape, dtype=np.int16)
     for k in np.unique(seeds[seeds > 0]).tolist():
         start = np.full(seeds.shape, _NOT, dtype=np.uint8)
-        rows, columns = np.nonzero(seeds == k)
-        box = (slice(rows.min(), rows.max() + 1), slice(columns.min(), columns.max() + 1))
-        start[box] = _PROBABLY
+        start[box_around(seeds == k)] = _PROBABLY
         cut = _grabcut(image, start)
         result[cut if cut.any() else seeds == k] = k
     return result

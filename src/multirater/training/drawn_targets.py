@@ -1,7 +1,8 @@
 """What methods for coarse drawings train on.
 
-Either every drawing as it is, as the label of a rater of its own (`anna (positive)`), or one mask
-per case made of its drawings and the image. Masks that raters gave stay what they are.
+Either every drawing as it is, as the label of a rater of its own (`anna (positive)`), or one label
+per case made of its drawings: a mask, by the image, or seeds, or boxes. Masks that raters gave stay
+what they are.
 """
 
 from __future__ import annotations
@@ -12,11 +13,22 @@ from functools import partial
 
 from multirater.errors import Fault, InputError
 from multirater.nn.coarse import RaterKind
-from multirater.training.drawing_masks import MASKS_OF_SEEDS, USE_NEGATIVE, seeds_of
+from multirater.training.drawing_masks import (
+    MASKS_OF_SEEDS,
+    USE_NEGATIVE,
+    MaskOfSeeds,
+    filled_boxes,
+    seeds_alone,
+    seeds_of,
+)
 from multirater.training.targets import Prepare
 from multirater.types import Case, Classes, Dataset, Drawing, DrawingKind, LabelMap, Source
 
 _SUFFIXES: dict[DrawingKind, str] = {"positive": " (positive)", "negative": " (negative)"}
+_BOTH: tuple[DrawingKind, ...] = ("positive", "negative")
+
+SEEDS, BOXES = "drawings (positive)", "boxes (positive)"
+"""Raters whose label is made of all drawings of a case; their kind is `positive`."""
 
 
 def drawn_name(drawing: Drawing) -> str:
@@ -48,19 +60,8 @@ def as_drawn(dataset: Dataset) -> Dataset:
 
 def on_mask_of_drawings(dataset: Dataset, method: str) -> Dataset:
     """Train on one mask per case that has drawings and no mask of a rater."""
-    require_drawings(dataset)
-    kinds: tuple[DrawingKind, ...] = ("positive", "negative")
-    kinds = kinds if method in USE_NEGATIVE else kinds[:1]
-    require_kinds(dataset, kinds, method)
-    classes = dataset.classes or Classes.numbered(2)
-    cases = []
-    for case in dataset:
-        used = [drawing for drawing in case.drawings if drawing.kind in kinds]
-        if used and not case.labels:
-            source = Source(partial(_mask, case, used, len(classes), method))
-            case = replace(case, labels={method: source})
-        cases.append(case)
-    return replace(dataset, cases=tuple(cases), raters=(*dataset.raters, method))
+    kinds = _BOTH if method in USE_NEGATIVE else _BOTH[:1]
+    return _on_one_label(dataset, method, MASKS_OF_SEEDS[method], kinds, method)
 
 
 def mask_of_drawings(method: str) -> Prepare:
@@ -68,7 +69,45 @@ def mask_of_drawings(method: str) -> Prepare:
     return partial(on_mask_of_drawings, method=method)
 
 
-def _mask(case: Case, drawings: Sequence[Drawing], n_classes: int, method: str) -> LabelMap:
+def on_seeds(dataset: Dataset) -> Dataset:
+    """Train on the seeds of every case that has drawings and no mask of a rater.
+
+    They are the label of one more rater, who leaves out what is undrawn or contradictory.
+    """
+    _require_names(dataset.raters)
+    return _on_one_label(dataset, SEEDS, seeds_alone, _BOTH, SEEDS)
+
+
+def on_boxes(dataset: Dataset) -> Dataset:
+    """Train on the boxes around positive drawings, filled, background outside."""
+    _require_names(dataset.raters)
+    return _on_one_label(dataset, BOXES, filled_boxes, _BOTH[:1], "local-to-global")
+
+
+def _on_one_label(
+    dataset: Dataset,
+    name: str,
+    label_of: MaskOfSeeds,
+    kinds: Sequence[DrawingKind],
+    method: str,
+) -> Dataset:
+    """Give every case that has drawings of some kinds, and no mask, one label made of them."""
+    require_drawings(dataset)
+    require_kinds(dataset, kinds, method)
+    classes = dataset.classes or Classes.numbered(2)
+    cases = []
+    for case in dataset:
+        used = [drawing for drawing in case.drawings if drawing.kind in kinds]
+        if used and not case.labels:
+            source = Source(partial(_label, case, used, len(classes), name, label_of))
+            case = replace(case, labels={name: source})
+        cases.append(case)
+    return replace(dataset, cases=tuple(cases), raters=(*dataset.raters, name))
+
+
+def _label(
+    case: Case, drawings: Sequence[Drawing], n_classes: int, name: str, label_of: MaskOfSeeds
+) -> LabelMap:
     image = case.read_image()
     if image is None:
         raise InputError(Fault("has no image", fix="training needs images", case=case.name))
@@ -79,10 +118,10 @@ def _mask(case: Case, drawings: Sequence[Drawing], n_classes: int, method: str) 
         n_classes,
     )
     try:
-        label = MASKS_OF_SEEDS[method](image.array, seeds)
+        label = label_of(image.array, seeds)
     except InputError as error:
         raise error.at(case=case.name) from None
-    return LabelMap(label, read[0][1].geometry, f"made of drawings by {method}")
+    return LabelMap(label, read[0][1].geometry, f"made of drawings by {name}")
 
 
 def _require_names(raters: Sequence[str]) -> None:

@@ -8,19 +8,15 @@ and the cheapest cut is found at once.
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
 from multirater.extras import extra
+from multirater.nn.superpixels import Colours, borders, channels_last, mean_colours, superpixels
 from multirater.types import MISSING
-
-Colours: TypeAlias = NDArray[np.float64]
-
-_PIXELS_PER_SEGMENT = 12
-"""Superpixels are about this large: small enough that thin structures are not joined."""
 
 _MEANS = 64
 """Colours that a kind of stroke is summed up by, at most."""
@@ -55,12 +51,10 @@ def lazy_snapping(image: NDArray[Any], is_in: NDArray[np.bool_], is_out: NDArray
         )
     with extra():
         import maxflow
-        from skimage.segmentation import slic
-    scaled = _scaled(image)
-    n_segments = max(2, is_in.size // _PIXELS_PER_SEGMENT)
-    segments = slic(scaled, n_segments=n_segments, compactness=0.05, start_label=0, channel_axis=-1)
+    scaled = channels_last(image)
+    segments = superpixels(scaled)
     n_found = int(segments.max()) + 1
-    colours = _mean_colours(scaled, segments, n_found)
+    colours = mean_colours(scaled, segments)
     away_in, away_out = (_distance(colours, scaled[each]) for each in (is_in, is_out))
     is_near = away_out / np.maximum(away_in + away_out, 1e-9)  # 1 is a colour of the object
     cut = maxflow.GraphFloat()
@@ -69,9 +63,9 @@ def lazy_snapping(image: NDArray[Any], is_in: NDArray[np.bool_], is_out: NDArray
     source = np.where(held_in, _CERTAIN, np.where(held_out, 0.0, is_near))
     sink = np.where(held_out & ~held_in, _CERTAIN, np.where(held_in, 0.0, 1 - is_near))
     cut.add_grid_tedges(nodes, source, sink)
-    one, other, weight = _borders(segments, colours)
-    for first, second, alike in zip(one, other, weight, strict=True):
-        cut.add_edge(first, second, alike, alike)
+    met, length, apart = borders(segments, colours)
+    weight = _SMOOTHNESS * length / (1 + 100 * apart**2)
+    cut.add_edges(met[:, 0], met[:, 1], weight, weight)
     cut.maxflow()
     found = ~cut.get_grid_segments(nodes)[segments]
     return (found | is_in) & ~(is_out & ~is_in)
@@ -98,22 +92,6 @@ def lazy_snapping_mask(image: NDArray[Any], seeds: NDArray[np.int16]) -> NDArray
     return result
 
 
-def _scaled(image: NDArray[Any]) -> Colours:
-    """Return the image with channels last, each from 0 to 1."""
-    values = np.moveaxis(image.astype(np.float64), 0, -1)
-    low, width = values.min((0, 1)), np.ptp(values, axis=(0, 1))
-    return np.asarray((values - low) / np.where(width > 0, width, 1.0))
-
-
-def _mean_colours(scaled: Colours, segments: NDArray[Any], n_found: int) -> Colours:
-    counts = np.maximum(np.bincount(segments.ravel(), minlength=n_found), 1)
-    sums = [
-        np.bincount(segments.ravel(), channel.ravel(), minlength=n_found)
-        for channel in np.moveaxis(scaled, -1, 0)
-    ]
-    return np.asarray(np.stack(sums, axis=-1) / counts[:, None])
-
-
 def _distance(colours: Colours, strokes: Colours) -> NDArray[np.float64]:
     """Return how far each colour is from the nearest mean of the strokes' colours."""
     if not len(strokes):
@@ -130,20 +108,3 @@ def _distance(colours: Colours, strokes: Colours) -> NDArray[np.float64]:
 def _holds(segments: NDArray[Any], strokes: NDArray[np.bool_], n_found: int) -> NDArray[np.bool_]:
     """Return which superpixels a stroke touches."""
     return np.asarray(np.bincount(segments[strokes], minlength=n_found) > 0)
-
-
-def _borders(
-    segments: NDArray[Any], colours: Colours
-) -> tuple[list[int], list[int], NDArray[np.float64]]:
-    """Return neighbouring superpixels, and the price of telling them apart."""
-    pairs = np.concatenate(
-        [
-            np.stack([segments[:-1].ravel(), segments[1:].ravel()], axis=1),
-            np.stack([segments[:, :-1].ravel(), segments[:, 1:].ravel()], axis=1),
-        ]
-    )
-    pairs = np.sort(pairs[pairs[:, 0] != pairs[:, 1]], axis=1)
-    met, length = np.unique(pairs, axis=0, return_counts=True)
-    apart = np.linalg.norm(colours[met[:, 0]] - colours[met[:, 1]], axis=1)
-    weight = _SMOOTHNESS * length / (1 + 100 * apart**2)
-    return met[:, 0].tolist(), met[:, 1].tolist(), weight

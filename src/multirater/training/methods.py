@@ -18,21 +18,25 @@ from multirater.nn.adversary import AdaptingNetwork
 from multirater.nn.agg_net import AggregationNetwork
 from multirater.nn.beal import BoundaryEntropyNetwork
 from multirater.nn.coarse_options import CoarseOptions
+from multirater.nn.coarse_sup import CoarseSupNetwork
 from multirater.nn.crowd_layer import CrowdLayerNetwork
 from multirater.nn.em import EMNetwork, GeneralizedEM, ModelBootstrappedEM
 from multirater.nn.jury import JuryNetwork
+from multirater.nn.label_cleaning_mil import LabelCleaningNetwork
 from multirater.nn.max_mig import MaxMigNetwork
 from multirater.nn.mrnet import MRNet
 from multirater.nn.multi_hypothesis import MultiHypothesisNetwork
 from multirater.nn.p_osal import PatchAdversarialNetwork
 from multirater.nn.prism.options import PrismOptions
+from multirater.nn.scribble_sup import ScribbleSupNetwork
+from multirater.nn.seed_network import SeedNetwork
 from multirater.nn.weighted_doctors import WeightedDoctorNet
 from multirater.training import class_auto, jury, networks, oracle
 from multirater.training.adapting import MeetTarget, on_vote_with_target
 from multirater.training.box_candidates import on_box_candidates
 from multirater.training.config import TrainConfig
 from multirater.training.drawing_masks import MASKS_OF_SEEDS
-from multirater.training.drawn_targets import as_drawn, mask_of_drawings
+from multirater.training.drawn_targets import as_drawn, mask_of_drawings, on_boxes, on_seeds
 from multirater.training.em import EMOptions, EndRounds, first_count
 from multirater.training.networks import Build, TraceOptions
 from multirater.training.options import NoOptions, checked_options
@@ -57,6 +61,10 @@ def _trusted(config: TrainConfig, _: Dataset) -> int:
     """Drawings are taken as they are until the network is right more often than their noise."""
     share = networks.coarse_options(config).trusted
     return max(config.warmup_epochs, round(config.epochs * share))
+
+
+def _always(_: TrainConfig) -> bool:
+    return True
 
 
 @dataclass(frozen=True)
@@ -104,6 +112,16 @@ class Method:
 
 _CM = Method(as_they_are, networks.with_confusion, lambda config, _: config.warmup_epochs)
 
+
+def _of_seeds(network: Callable[..., SeedNetwork], by_drawings_first: float = 0.0) -> Method:
+    """Learn from seeds; for a share of the epochs by the drawings alone."""
+    return Method(
+        on_seeds,
+        networks.of_seeds(network),
+        lambda config, _: round(config.epochs * by_drawings_first),
+    )
+
+
 _BY_RATER: dict[str, Method] = {
     "wdn": Method(as_they_are, networks.of_raters(WeightedDoctorNet)),
     "crowd-layer": Method(as_they_are, networks.of_raters(CrowdLayerNetwork)),
@@ -122,10 +140,6 @@ def _adapting(network: Callable[..., AdaptingNetwork]) -> Method:
         callbacks=(MeetTarget,),
         leaves_out=True,  # discriminators, before they have anything to tell apart
     )
-
-
-def _always(_: TrainConfig) -> bool:
-    return True
 
 
 _FOR_MASKS: dict[str, Method] = {
@@ -179,6 +193,10 @@ _FOR_MASKS: dict[str, Method] = {
     "partial": Method(as_drawn, partial(networks.coarse, with_confusion=False)),
     "cycle-mix": Method(as_drawn, networks.cycle_mix),
     "box-sup": Method(on_box_candidates, networks.box_sup),
+    "scribble-sup": _of_seeds(ScribbleSupNetwork, by_drawings_first=1 / 3),
+    "coarse-sup": _of_seeds(CoarseSupNetwork, by_drawings_first=1 / 4),
+    "label-cleaning-mil": _of_seeds(LabelCleaningNetwork),
+    "local-to-global": Method(on_boxes, networks.local_to_global, keeps_last=_always),
     **{name: Method(mask_of_drawings(name), networks.plain) for name in MASKS_OF_SEEDS},
 }
 

@@ -26,11 +26,13 @@ from multirater.nn.confusion import (
 )
 from multirater.nn.cycle_mix import CycleMixNetwork
 from multirater.nn.label_sampling import LabelSamplingNetwork
+from multirater.nn.local_to_global import LocalToGlobalNetwork
 from multirater.nn.pixel_confusion import LowRankConfusion, PixelConfusion, ProductConfusion
 from multirater.nn.prism import PrismNetwork
 from multirater.nn.prism.options import PrismOptions
 from multirater.nn.prob_unet import ProbabilisticUNet
 from multirater.nn.rater_network import ConfusionNetwork, RaterNetwork, SeparateNetworks
+from multirater.nn.seed_network import SeedNetwork
 from multirater.nn.soft_bootstrap import BootstrapNetwork
 from multirater.training.config import TrainConfig
 from multirater.training.options import checked_options
@@ -187,6 +189,21 @@ def cycle_mix(config: TrainConfig, shape: NetworkShape) -> RaterNetwork:
 def box_sup(config: TrainConfig, shape: NetworkShape) -> RaterNetwork:
     """BoxSup, on candidates within boxes."""
     return BoxSupNetwork(_backbone(config, shape), **_sizes(config, shape), confusion=None)
+
+
+def of_seeds(network: Callable[..., SeedNetwork]) -> Build:
+    """Return what builds a network that learns from seeds."""
+
+    def build(config: TrainConfig, shape: NetworkShape) -> RaterNetwork:
+        return network(_backbone(config, shape), **_sizes(config, shape), kinds=shape.kinds)
+
+    return build
+
+
+def local_to_global(config: TrainConfig, shape: NetworkShape) -> RaterNetwork:
+    """L2G, on boxes: two backbones."""
+    backbone, local = _backbone(config, shape), _backbone(config, shape)
+    return LocalToGlobalNetwork(backbone, local, **_sizes(config, shape), kinds=shape.kinds)
 
 
 def coarse_options(config: TrainConfig) -> CoarseOptions:
