@@ -255,6 +255,7 @@ class Case:
         patient: whose image it is, or nothing; cases of one patient resemble each other.
         when: by rater, when the label was made, as ISO 8601; only where the table says so.
         gold: what an expert decided, -1 where they left it open; see `io.gold`.
+        diagnosis: of the whole case, by name, or nothing.
     """
 
     name: str
@@ -267,6 +268,7 @@ class Case:
     patient: str = ""
     gold: Source[LabelMap] | None = None
     when: Mapping[str, str] = field(default_factory=dict)
+    diagnosis: str = ""
 
     def read_image(self) -> Image | None:
         """Read the image, (channels, *space); None when the case has none."""

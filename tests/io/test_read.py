@@ -389,6 +389,13 @@ def test_patients_are_read_from_either_column(tmp_path, column):
     assert [case.patient for case in read_dataset(tmp_path)] == ["p1", "p2", ""]
 
 
+def test_two_diagnoses_of_one_case_are_a_fault(tmp_path):
+    text = "case,rater,label,diagnosis\n1,a,dog,ill\n1,b,cat,well\n"
+    (tmp_path / "manifest.csv").write_text(text)
+    with pytest.raises(InputError, match="diagnosis is both ill and well"):
+        read_dataset(tmp_path)
+
+
 def test_patient_goes_before_group_and_two_for_one_case_are_a_fault(tmp_path):
     text = "case,rater,label,group,patient\n1,a,dog,g1,p1\n1,b,cat,g1,p2\n"
     (tmp_path / "manifest.csv").write_text(text)

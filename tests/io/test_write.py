@@ -363,6 +363,12 @@ def test_a_label_that_names_no_class_is_refused_with_case_and_rater(tmp_path):
     assert fault.rater == "(truth)"
 
 
+def test_diagnoses_survive_writing(tmp_path):
+    data = dataset_from_arrays(np.zeros((2, 1, 4, 4), dtype=int), diagnoses=["glaucoma", ""])
+    write_dataset(data, tmp_path / "out")
+    assert [case.diagnosis for case in read_dataset(tmp_path / "out")] == ["glaucoma", ""]
+
+
 def test_patients_survive_writing(tmp_path):
     data = dataset_from_arrays(np.zeros((2, 1, 4, 4), dtype=int), patients=["anna", ""])
     write_dataset(data, tmp_path / "out")

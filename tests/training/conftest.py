@@ -1,5 +1,7 @@
 """Small studies, and runs on them, that several files of tests share."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -18,7 +20,9 @@ def studies(tmp_path_factory):
     folder = tmp_path_factory.mktemp("data")
     digits = digits_dataset(n_train=12, n_test=3)
     raters = [*FIVE, SimulatedRater("coarse", 0.5)]
-    write_dataset(simulate_dataset(digits, raters, seed=1), folder / "masks")
+    drawn = simulate_dataset(digits, raters, seed=1)
+    cases = [replace(case, diagnosis="ab"[n % 2]) for n, case in enumerate(drawn)]
+    write_dataset(replace(drawn, cases=tuple(cases)), folder / "masks")
     write_dataset(classes_of(digits), folder / "classes")
     return {kind: read_dataset(folder / kind) for kind in OF_KIND}
 

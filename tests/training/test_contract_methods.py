@@ -5,10 +5,11 @@ from dataclasses import replace
 import pytest
 import torch
 
+from multirater.errors import InputError
 from multirater.nn.em import EMNetwork
 from multirater.nn.rater_network import Labelled, batch_loss
 from multirater.training.config import TrainConfig, settled
-from multirater.training.methods import METHODS
+from multirater.training.methods import METHODS, training_method
 from multirater.training.networks import NetworkShape
 
 N_RATERS, N_CLASSES = 4, 3
@@ -105,3 +106,11 @@ def test_missing_labels_count_for_nothing(kind, name, space):
     alone = replace(group, labels=without[:, :1], raters=who)
     one, other = (total(made, image, each) for each in (alone, replace(group, labels=without)))
     assert float(one.detach()) == pytest.approx(float(other.detach()), rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("paper", "ours"), [("ag-net", "attention-guided"), ("Diag", "diagnosis-first")]
+)
+def test_names_of_papers_are_not_taken_for_others(paper, ours):
+    with pytest.raises(InputError, match=f"here it is called {ours}"):
+        training_method(paper, "masks")

@@ -24,7 +24,9 @@ both_kinds = pytest.mark.parametrize("kind", OF_KIND)
 )
 def test_every_method_trains_and_predicts(studies, tmp_path, kind, method):
     data = studies[kind]
-    run = train(data, tmp_path / "run", TrainConfig(method=method, **OF_KIND[kind]))
+    options = {"diagnosis-first": {"steps": 5}}.get(method, {})
+    config = TrainConfig(method=method, options=options, **OF_KIND[kind])
+    run = train(data, tmp_path / "run", config)
     assert np.isfinite(run.best_nll)
     predicted = Predictor(tmp_path / "run")(data[0].read_image().array)
     assert predicted.probability.shape == ((2, 28, 28) if kind == "masks" else (3,))

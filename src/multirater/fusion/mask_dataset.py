@@ -272,6 +272,7 @@ def _row(case: Case, record: CaseRecord | None, method: str, target: Path) -> Ro
         case.split,
         patient=case.patient,
         stray="" if case.truth is None else case.truth.stray,
+        diagnosis=case.diagnosis,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
@@ -38,6 +39,7 @@ def dataset_from_arrays(
     cases: Sequence[str] | None = None,
     splits: Sequence[str] | None = None,
     patients: Sequence[str] | None = None,
+    diagnoses: Sequence[str] | None = None,
     classes: Classes | None = None,
     spacing: Sequence[float] | None = None,
 ) -> Dataset:
@@ -53,6 +55,7 @@ def dataset_from_arrays(
         cases: names; their numbers when not given.
         splits: `train`, `test`, ... per case.
         patients: whose image it is, per case.
+        diagnoses: of whole cases, by name; empty where none is known.
         classes: the classes; counted when not given.
         spacing: millimetres per axis, the same for all cases.
 
@@ -72,7 +75,7 @@ def dataset_from_arrays(
     n_raters = len(drawn[0]) if drawn and drawn[0].ndim else 0
     who = list(map(str, raters if raters is not None else _rater_names(n_raters)))
     lists = {"images": pictures, "truths": known, "cases": names, "splits": splits}
-    lists["patients"] = patients
+    lists |= {"patients": patients, "diagnoses": diagnoses}
     _require_fit(drawn, {name: each for name, each in lists.items() if each is not None}, who)
     counted = classes or _counted([*drawn, *(known or [])], is_class=drawn[0].ndim == 1)
     _require_values(names, drawn, pictures, known, len(counted), spacing)
@@ -89,6 +92,10 @@ def dataset_from_arrays(
         )
         for i, name in enumerate(names)
     ]
+    if diagnoses is not None:
+        made = [
+            replace(case, diagnosis=str(each)) for case, each in zip(made, diagnoses, strict=True)
+        ]
     _require_labels_of(who, made)
     return Dataset(tuple(made), tuple(who), "classes" if drawn[0].ndim == 1 else "masks", counted)
 

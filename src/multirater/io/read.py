@@ -309,6 +309,7 @@ def _case(
         ),
         _said(rows, "patient"),
         when={row.rater: row.when for row in rows if row.when and not row.is_drawing},
+        diagnosis=_said(rows, "diagnosis"),
     )
 
 

@@ -148,7 +148,7 @@ class _Writer:
             about = (drawing.rater, cell, truth, case.split, drawing.simulated, drawing.kind)
             rows.append(Row(case.name, image, *about, undrawn=str(self._undrawn(cell))))
         rows = rows or [Row(case.name, image, truth=truth, split=case.split)]
-        return [replace(row, patient=case.patient) for row in rows]
+        return [replace(row, patient=case.patient, diagnosis=case.diagnosis) for row in rows]
 
     def _write_image(self, case: Case, image: Image | None) -> str:
         if image is None:

@@ -134,7 +134,7 @@ class TrainConfig:
         "auto",
         "auto, cm, mean, wdn, crowd-layer, agg-net, max-mig or truth. For drawings also mode, "
         "staple, spatial-staple, separate, prob-unet, prism, mrnet, luw, label-sampling, "
-        "attention-guided, p-osal, beal, oracle; "
+        "attention-guided, p-osal, beal, diagnosis-first, oracle; "
         "for class labels gem, mbem, majority, dawid-skene, single-cm, soft-bootstrap; for coarse "
         "drawings coarse, partial, positive-only, grabcut, random-walker, lazy-snapping, "
         "grabcut-boxes, cycle-mix, box-sup, scribble-sup, coarse-sup, label-cleaning-mil, "

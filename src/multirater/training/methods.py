@@ -35,6 +35,7 @@ from multirater.training import class_auto, jury, networks, oracle
 from multirater.training.adapting import MeetTarget, on_vote_with_target
 from multirater.training.box_candidates import on_box_candidates
 from multirater.training.config import TrainConfig
+from multirater.training.diagnosis_first import DiagnosisOptions, on_diagnosis_first
 from multirater.training.drawing_masks import MASKS_OF_SEEDS
 from multirater.training.drawn_targets import as_drawn, mask_of_drawings, on_boxes, on_seeds
 from multirater.training.em import EMOptions, EndRounds, first_count
@@ -179,6 +180,9 @@ _FOR_MASKS: dict[str, Method] = {
     # Nothing trains the likelihood of labels.
     "p-osal": replace(_adapting(PatchAdversarialNetwork), keeps_last=_always),
     "beal": _adapting(BoundaryEntropyNetwork),
+    "diagnosis-first": Method(
+        on_diagnosis_first, networks.plain, options=DiagnosisOptions, prepares_by_options=True
+    ),
     **_BY_RATER,
     "oracle": Method(as_they_are, networks.with_oracle, with_truth=True),
     "truth": Method(on_truth, networks.plain),
@@ -234,6 +238,15 @@ METHODS: dict[str, dict[str, Method]] = {"masks": _FOR_MASKS, "classes": _FOR_CL
 """By kind of labels, then by name."""
 
 
+_IN_PAPERS = {
+    "ag-net": "attention-guided",
+    "agnet": "attention-guided",
+    "posal": "p-osal",
+    "diag": "diagnosis-first",
+}
+"""Methods for drawings by the names of their papers, where another method is called much alike."""
+
+
 def training_method(name: str, kind: str) -> Method:
     """Return a method by name.
 
@@ -249,6 +262,9 @@ def training_method(name: str, kind: str) -> Method:
     why = did_you_mean(name, known)
     if other is not None:
         why = f" for {what[kind]}: it is for {what[other]}"
+    ours = _IN_PAPERS.get(name.lower(), "")
+    if ours in known:
+        why = f": here it is called {ours}"
     raise InputError(
         Fault(
             f"no training method {name!r}{why}",

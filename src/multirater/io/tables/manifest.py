@@ -1,14 +1,15 @@
 """The data set as one long table, `manifest.csv`: one row per case and rater.
 
-Columns: `case`, `image`, `rater`, `label`, and optionally `truth`, `split` and `patient` (or
-`group`: cases that belong together). Paths are relative to the table. `kind`, optional, tells masks
-from coarse drawings (`positive`, `negative`); a rater may give one case a mask and a drawing of
-each kind. `undrawn` is the value of a drawing's file that means *nothing drawn here*; `stray` says
-how values that stand for no class are read (`nearest`, `missing`). `when`, optional, says when the
-label was made (ISO 8601). Several image files of a case (modalities) are separated by `;`. For data
-sets of class labels, `label` and `truth` hold a class name instead of a path; tables of answers may
-name their columns `task`, `worker` and `answer`. A case without label is unlabelled. `simulated`,
-also optional, holds what a simulator drew to make the label, as JSON.
+Columns: `case`, `image`, `rater`, `label`, and optionally `truth`, `split`, `patient` (or `group`:
+cases that belong together) and `diagnosis` (of the whole case, by name). Paths are relative to the
+table. `kind`, optional, tells masks from coarse drawings (`positive`, `negative`); a rater may give
+one case a mask and a drawing of each kind. `undrawn` is the value of a drawing's file that means
+*nothing drawn here*; `stray` says how values that stand for no class are read (`nearest`,
+`missing`). `when`, optional, says when the label was made (ISO 8601). Several image files of a case
+(modalities) are separated by `;`. For data sets of class labels, `label` and `truth` hold a class
+name instead of a path; tables of answers may name their columns `task`, `worker` and `answer`. A
+case without label is unlabelled. `simulated`, also optional, holds what a simulator drew to make
+the label, as JSON.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ DRAWING_KINDS: tuple[DrawingKind, ...] = get_args(DrawingKind)
 KINDS = (MASK, *DRAWING_KINDS)
 """What a label may be; an empty cell means a mask."""
 
-_ONLY_WHERE_USED = ("simulated", "kind", "undrawn", _PATIENT, "stray", "when")
+_ONLY_WHERE_USED = ("simulated", "kind", "undrawn", _PATIENT, "stray", "when", "diagnosis")
 """Columns that are left out of a table in which they would be empty."""
 
 
@@ -58,6 +59,7 @@ class Row:
     patient: str = ""
     stray: str = ""
     when: str = ""
+    diagnosis: str = ""
 
     @property
     def is_drawing(self) -> bool:
@@ -177,5 +179,5 @@ def _column_fix(unknown: Sequence[str], missing: Sequence[str], misspelt: dict[s
 def _expected() -> str:
     return (
         "a first line with the columns case, image, rater, label[, truth][, split][, patient]"
-        "[, kind][, undrawn][, stray][, when]"
+        "[, kind][, undrawn][, stray][, when][, diagnosis]"
     )

@@ -17,7 +17,7 @@ from multirater.io.tables.manifest import IMAGE_SEPARATOR, KINDS, MASK, Row
 
 LabelKind: TypeAlias = Literal["masks", "classes"]
 
-_OF_A_CASE = ("image", "truth", "split", "patient")
+_OF_A_CASE = ("image", "truth", "split", "patient", "diagnosis")
 """Columns that say the same in every row of a case, or nothing."""
 
 
@@ -186,7 +186,7 @@ def _twice(row: Row) -> Fault:
 
 def _conflicts(first: Row, row: Row) -> list[Fault]:
     fixes = {"image": "give two images two case names"}
-    fixes |= dict.fromkeys(("truth", "split", "patient"), "keep one")
+    fixes |= dict.fromkeys(("truth", "split", "patient", "diagnosis"), "keep one")
     return [
         Fault(
             f"{column} is both {getattr(first, column)} and {getattr(row, column)}",

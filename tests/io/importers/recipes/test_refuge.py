@@ -67,6 +67,7 @@ def test_the_challenge_itself_has_truth_and_no_raters(tmp_path):
     assert data.raters == ()
     assert data["g0001"].split == "train"
     assert data["g0001"].truth is not None
+    assert data["g0001"].diagnosis == "Glaucoma"
 
 
 def test_a_cup_without_a_disc_is_told(tmp_path):

@@ -20,6 +20,9 @@ from multirater.types import Case, Dataset, Geometry, LabelMap, Source
 SUFFIXES = (".jpg", ".jpeg", ".png", ".bmp", ".tif")
 TRUTH_FOLDER = "Disc_Cup_Masks"
 _DRAWN = re.compile(r"(?P<case>.+)_seg_(?P<part>cup|disc)_(?P<rater>\d+)(_cropped)?")
+DIAGNOSES = ("Glaucoma", "Non-Glaucoma")
+"""Folders of arbitrated masks that tell the diagnosis of an eye."""
+
 _HALF = 127
 """Masks are grey images, some of them compressed with loss."""
 
@@ -30,8 +33,9 @@ def import_refuge(source: str | Path, folder: str | Path, *, overwrite: bool = F
     The raters' masks come in a folder per case, `<part>/<case>/<case>.jpg` with
     `<case>_seg_{cup,disc}_<rater>.png` (all names may end in `_cropped`). The arbitrated masks of
     the challenge, `Disc_Cup_Masks/**/<case>.bmp` (0 cup, 128 disc, 255 background), are the truth
-    of cases of the same name and size. Either may be missing. A part whose name begins with
-    `Training`, `Validation` or `Test` gives the splits `train`, `val` and `test`.
+    of cases of the same name and size; where they lie in folders `Glaucoma` and `Non-Glaucoma`,
+    that is the diagnosis. Either may be missing. A part whose name begins with `Training`,
+    `Validation` or `Test` gives the splits `train`, `val` and `test`.
 
     Args:
         source: folder that holds all of this, at any depth.
@@ -109,6 +113,7 @@ def _case(
         rater: Source(partial(_read_parts, parts), tuple(parts.values()))
         for rater, parts in drawn.items()
     }
+    of_eye = truths[name].parent.name if name in truths else ""
     # The arbitrated masks are of whole images.
     truth = truths.get(name) if not image.stem.endswith("_cropped") else None
     return Case(
@@ -117,6 +122,7 @@ def _case(
         labels,
         None if truth is None else Source(partial(_read_truth, truth), (truth,)),
         _split(image.relative_to(root)),
+        diagnosis=of_eye if of_eye in DIAGNOSES else "",
     )
 
 
