@@ -118,7 +118,7 @@ def encode_patterns(labels: NDArray[Any] | Sequence[NDArray[Any]]) -> Patterns:
         columns, index, counts = _by_groups(rows, low, base)
         return Patterns(columns.astype(np.int64), counts, index.reshape(shape))
     codes = _coded(labels, rows, low, base, np.min_scalar_type(n_codes - 1))
-    table = _counter(codes.size * len(rows))(codes, n_codes)
+    table = _counter(codes.size, len(rows))(codes, n_codes)
     present = np.flatnonzero(table)
     columns = np.stack(np.unravel_index(present, base), axis=1) + np.asarray(low)
     code_of_row = None if len(present) == n_codes else present
@@ -189,8 +189,9 @@ def _mixed_radix(
     return codes
 
 
-def _counter(work: int) -> Callable[[NDArray[Any], int], NDArray[np.int64]]:
-    if _TALLY.pays(work):
+def _counter(n_items: int, n_raters: int) -> Callable[[NDArray[Any], int], NDArray[np.int64]]:
+    # Thousands of small masks are no reason to load what takes 90 MB and gains nothing on them.
+    if n_items >= _BLOCK and _TALLY.pays(n_items * n_raters):
         from multirater.compiled.codes import count_codes
 
         return count_codes

@@ -1,6 +1,9 @@
 """Training and prediction, killed while they write."""
 
 import os
+import subprocess
+import sys
+import time
 from functools import partial
 
 import numpy as np
@@ -65,3 +68,19 @@ def test_a_prediction_that_was_killed_leaves_nothing_in_the_way(study, tmp_path)
     assert not (tmp_path / "out").exists()
     act(tmp_path / "out")
     assert digests(tmp_path / "out") == digests(tmp_path / "whole")
+
+
+def test_a_run_that_is_told_to_end_says_how_to_go_on(study, tmp_path):
+    settings = ["--epochs", "100000", "--batch-size", "6", "--method", "cm"]
+    command = [sys.executable, "-m", "multirater", "train", study, "-o", tmp_path / "run"]
+    with subprocess.Popen([*command, *settings], stderr=subprocess.PIPE, text=True) as process:
+        while process.poll() is None and not (tmp_path / "run/checkpoints/last.ckpt").exists():
+            time.sleep(0.05)
+        process.terminate()
+        said = process.communicate()[1]
+    assert process.returncode == 143, said
+    assert f"go on with: multirater train DATA --resume {tmp_path / 'run'}" in " ".join(
+        said.split()
+    )
+    assert "Traceback" not in said
+    assert not (tmp_path / "run/trust.json").exists()

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from multirater import dataset_from_arrays, info
+from multirater import agreement, dataset_from_arrays, info
 from multirater.io import survey
 from multirater.progress import show_progress
 from multirater.samples import digits_dataset
@@ -384,3 +384,15 @@ def test_findings_are_said_in_few_lines(drawn, capsys):
     said = capsys.readouterr().err.splitlines()
     assert len(said) == 2
     assert said[0].startswith("caution: rater 2 and rater 4 drew the same")
+
+
+def test_pictures_and_volumes_in_one_study(drawn):
+    pictures, volumes = dataset_from_arrays(drawn[:3]), dataset_from_arrays(blobs(2, ndim=3)[1])
+    renamed = tuple(replace(case, name=f"volume {case.name}") for case in volumes)
+    mixed = replace(pictures, cases=(*pictures.cases, *renamed))
+    found = only([each for each in info(mixed).findings if each.code == "mixed-axes"], "mixed-axes")
+    assert (found.level, len(found.cases)) == ("problem", 2)
+    assert found.numbers == {"pictures": 3, "volumes": 2}
+    assert "mixes 3 pictures (2-D) and 2 volumes (3-D)" in agreement(mixed).notes[0]
+    for each in (pictures, volumes):
+        assert "mixed-axes" not in [found.code for found in info(each).findings]

@@ -9,7 +9,7 @@ import pytest
 import multirater
 from multirater.errors import InputError
 from multirater.io import dataset_from_arrays, read_dataset
-from multirater.training import Predictor, TrainConfig, train
+from multirater.training import Predictor, TrainConfig, resume, train
 from multirater.training.data import split_cases
 from multirater.training.plan_files import read_plan
 from multirater.training.rehearsal import threads_for
@@ -137,6 +137,17 @@ def test_folds_predict_every_case_unseen_and_answer_together(tmp_path):
     each = [Predictor(tmp_path / "run" / f"fold-{n}")(image).probability for n in (1, 2, 3)]
     assert np.allclose(together(image).probability, np.mean(each, axis=0), atol=1e-5)
     assert len(pd.read_csv(tmp_path / "run" / "raters.csv")) == 2
+    # To go on with a finished run changes nothing, and takes away nothing that is not its own.
+    before = (tmp_path / "run/predictions/manifest.csv").read_bytes()
+    resume(data, tmp_path / "run")
+    assert (tmp_path / "run/predictions/manifest.csv").read_bytes() == before
+    assert len(list((tmp_path / "run/fold-1/predictions/truth").iterdir())) == 2
+    for notes in (tmp_path / "run/predictions/notes.txt", tmp_path / "run/fold-1/predictions/a.md"):
+        notes.write_text("mine")
+        with pytest.raises(InputError, match="more than this program wrote"):
+            resume(data, tmp_path / "run")
+        assert notes.read_text() == "mine"
+        notes.unlink()
 
 
 @pytest.mark.parametrize("folds", [1, 3])

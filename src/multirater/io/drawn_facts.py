@@ -101,10 +101,10 @@ def _centre_in(array: NDArray[Any], box: tuple[slice, ...]) -> NDArray[np.float6
 
 def border_share(array: NDArray[Any]) -> float:
     """Return the share of the pixels at the border that were drawn; NaN where none is labelled."""
-    sides = [np.take(array, end, axis=axis) for axis in range(array.ndim) for end in (0, -1)]
+    sides = [array[(slice(None),) * axis + (end,)] for axis in range(array.ndim) for end in (0, -1)]
     labels = np.concatenate([side.ravel() for side in sides])
     labels = labels[labels != MISSING]
-    return float((labels > 0).mean()) if labels.size else float("nan")
+    return np.count_nonzero(labels > 0) / labels.size if labels.size else float("nan")
 
 
 def _step_in(array: NDArray[Any], box: tuple[slice, ...]) -> int:
@@ -116,7 +116,7 @@ def _step_in(array: NDArray[Any], box: tuple[slice, ...]) -> int:
         high = list(low)
         low[axis], high[axis] = slice(None, -1), slice(1, None)
         changes = array[tuple(high)] != array[tuple(low)]
-        places = np.flatnonzero(_sums(changes, axis))
+        places = np.flatnonzero(changes.any(axis=_other_axes(array.ndim, axis)))
         if len(places) >= _FEWEST_OUTLINES:
             steps.append(int(np.gcd.reduce(np.diff(places))))
     return min(steps, default=0) if len(steps) >= min(array.ndim, 2) else 0
@@ -128,8 +128,7 @@ def _box(drawn: NDArray[np.bool_]) -> tuple[slice, ...] | None:
     for axis in range(drawn.ndim):
         # Each axis is looked through within the box found so far.
         inside = drawn[tuple(box)]
-        others = tuple(other for other in range(drawn.ndim) if other != axis)
-        places = np.flatnonzero(inside.any(axis=others))
+        places = np.flatnonzero(inside.any(axis=_other_axes(drawn.ndim, axis)))
         if not places.size:
             return None
         box.append(slice(int(places[0]), int(places[-1]) + 1))
@@ -138,8 +137,11 @@ def _box(drawn: NDArray[np.bool_]) -> tuple[slice, ...] | None:
 
 def _sums(values: NDArray[np.bool_], axis: int) -> NDArray[np.intp]:
     """Count along all axes but one."""
-    others = tuple(other for other in range(values.ndim) if other != axis)
-    return np.asarray(np.count_nonzero(values, axis=others))
+    return np.asarray(values.sum(axis=_other_axes(values.ndim, axis), dtype=np.intp))
+
+
+def _other_axes(ndim: int, axis: int) -> tuple[int, ...]:
+    return tuple(other for other in range(ndim) if other != axis)
 
 
 def _same(label: NDArray[Any], truth: NDArray[Any]) -> bool:

@@ -8,6 +8,7 @@ from multirater.sanity.alike import alike_raters, alike_to_truth
 from multirater.sanity.coverage import covering_classes
 from multirater.sanity.empty import empty_for_missing, missing_for_empty
 from multirater.sanity.facts import study_facts
+from multirater.sanity.mixed_axes import mixed_axes
 from multirater.sanity.patients import mixed_patients
 from multirater.sanity.resolution import coarse_raters
 from multirater.sanity.reversed import reversed_masks
@@ -20,6 +21,7 @@ _MOST_SAID = 3
 """Findings that are said before something else is done; `info` has all of them."""
 
 _CHECKS = (
+    mixed_axes,
     reversed_masks,
     covering_classes,
     alike_raters,

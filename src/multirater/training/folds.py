@@ -10,9 +10,9 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from shutil import rmtree
 
 from multirater.io import read_dataset
+from multirater.io.new_folder import new_folder
 from multirater.io.results.layout import PREDICTIONS, fold_folder
 from multirater.io.tables.dataset_tables import write_dataset_tables
 from multirater.io.tables.manifest import FILE_NAME as MANIFEST
@@ -48,8 +48,8 @@ def train_folds(
         folder = fold_folder(target, number)
         runs.append(fit(folder, own))
         _, held_out = split_cases(dataset, own)
-        rmtree(folder / PREDICTIONS, ignore_errors=True)
-        predict(folder, replace(dataset, cases=tuple(held_out)), folder / PREDICTIONS)
+        unseen = replace(dataset, cases=tuple(held_out))
+        predict(folder, unseen, folder / PREDICTIONS, overwrite=True)
     if dataset.kind == "masks":
         _gather(target, config.folds, classes)
     return runs
@@ -70,15 +70,14 @@ def unseen_answers(target: Path) -> dict[str, Case]:
 def _gather(target: Path, folds: int, classes: Classes) -> None:
     """Name the predictions of all folds in one manifest."""
     together = target / PREDICTIONS
-    rmtree(together, ignore_errors=True)
-    together.mkdir()
     rows = []
     for number in range(folds):
         folder = fold_folder(target, number) / PREDICTIONS
         for row in read_rows(folder / MANIFEST, []):
             cells = {name: _moved(getattr(row, name), folder, together) for name in _PATHS}
             rows.append(replace(row, **cells))
-    write_dataset_tables(together, rows, classes)
+    with new_folder(together, overwrite=True) as part:
+        write_dataset_tables(part, rows, classes)
 
 
 _PATHS = ("image", "label", "truth")

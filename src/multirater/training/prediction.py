@@ -27,6 +27,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
+from multirater.io.case_files import folders_of
 from multirater.io.formats.images import write_image
 from multirater.io.formats.labels import write_label
 from multirater.io.formats.suffixes import WRITABLE, suffix_of
@@ -68,13 +69,14 @@ def predict(
     tta: bool = False,
     memory: int | None = None,
     trust_code: bool = False,
+    overwrite: bool = False,
 ) -> Path:
     """Predict every case of a data set and write the results into a folder.
 
     Args:
         run: run folder.
         dataset: images; labels are not needed.
-        folder: target, which must not exist yet.
+        folder: target.
         probability: also write class probabilities and entropy.
         raters: also write what each rater would have drawn.
         confusion: also write confusion matrix maps.
@@ -85,6 +87,8 @@ def predict(
         tta: average over mirrored copies of every image.
         memory: budget in bytes; that of the run when not given.
         trust_code: whether the run may bring a backbone of its own, which is code that is run.
+        overwrite: replace predictions that are there; the old ones stay until the new ones are
+            complete.
 
     Returns:
         The path of the manifest.
@@ -101,7 +105,10 @@ def predict(
         run, confidences=confidences, tta=tta, memory=memory, trust_code=trust_code
     )
     predictor.data.require_features(dataset.features)
-    with within_what_is_free("give a smaller --memory", target), new_folder(target) as part:
+    with (
+        within_what_is_free("give a smaller --memory", target),
+        new_folder(target, overwrite=overwrite, inputs=folders_of(dataset)) as part,
+    ):
         if predictor.data.kind == "classes":
             _predict_classes(predictor, dataset, part, Path(run))
         else:

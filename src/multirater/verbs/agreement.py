@@ -21,6 +21,7 @@ from multirater.metrics.overlap import Overlap
 from multirater.metrics.pairwise import kappas_of_tables, pair_tables
 from multirater.metrics.rating_counts import RatingCounts, Ratings
 from multirater.progress import track
+from multirater.sanity.mixed_axes import said_of_axes
 from multirater.types import MISSING, Dataset
 from multirater.words import counted
 
@@ -115,7 +116,7 @@ def agreement(
         level,
         group_agreement(found, scores.dice, draws),
         compare_sizes(found, level=level) if scores.of_pairs else pd.DataFrame(),
-        _notes(pairs),
+        (*filter(None, [said_of_axes(found.cases)]), *_notes(pairs)),
     )
 
 

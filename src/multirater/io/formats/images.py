@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import Protocol, cast
@@ -171,7 +171,9 @@ def _read(path: str | Path | Sequence[str | Path], ndim: int | None, *, as_label
 
 def _files(path: str | Path | Sequence[str | Path]) -> list[Path]:
     """Return the files, or the folder with a DICOM series, that make up one image."""
-    if isinstance(path, str | Path):
+    if isinstance(path, Path):
+        return _channels_of(path)
+    if isinstance(path, str):
         return _channels_of(Path(path))
     files = [file for each in path for file in _channels_of(Path(each))]
     if not files:
@@ -210,6 +212,7 @@ def _family(path: Path) -> _Family:
     return _module(name)
 
 
+@cache
 def _module(name: str) -> _Family:
     with extra():
         return cast(_Family, import_module(f"multirater.io.formats.{name}"))

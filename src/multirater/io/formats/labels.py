@@ -62,7 +62,7 @@ def read_label(
         >>> read_label(target).array
         array([[0, 1]], dtype=int16)
     """
-    file = Path(path)
+    file = path if isinstance(path, Path) else Path(path)  # to make one anew is slow
     image = _read_array(file, like)
     try:
         is_picture = suffix_of(file) in _PICTURES
