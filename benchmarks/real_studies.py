@@ -64,7 +64,7 @@ def work(job: Job) -> dict[str, Any]:
     train = _nnunet if job["method"] == "nnU-Net" else _ours
     with tempfile.TemporaryDirectory() as folder:
         labels, figures = train(dataset, Path(folder), job)
-    return {**figures, **_scores(dataset, labels)}
+    return {**figures, **scores(dataset, labels)}
 
 
 def _ours(dataset: Dataset, folder: Path, job: Job) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
@@ -186,7 +186,7 @@ def _write_case_image(case: Case, folder: Path, suffix: str) -> None:
     write_image(Image(array, image.geometry), folder / f"{case.name}_0000{suffix}")
 
 
-def _scores(dataset: Dataset, labels: dict[str, np.ndarray]) -> dict[str, float]:
+def scores(dataset: Dataset, labels: dict[str, np.ndarray]) -> dict[str, float]:
     """Mean Dice with each rater of the test images, or with the truth where there is one."""
     scores: dict[str, list[float]] = {}
     for case in dataset.split("test"):

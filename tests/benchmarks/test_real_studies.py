@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from multirater.io import dataset_from_arrays
-from real_studies import _scores, _size_rank, _write_raw, jobs_of, report
+from real_studies import scores, _size_rank, _write_raw, jobs_of, report
 
 
 def test_methods_share_folds_and_minutes():
@@ -20,7 +20,7 @@ def test_the_raw_study_holds_the_vote_and_no_test_label(tmp_path):
         path.relative_to(tmp_path / "raw").as_posix() for path in tmp_path.rglob("*.png")
     )
     assert names == ["imagesTr/0_0000.png", "imagesTs/1_0000.png", "labelsTr/0.png"]
-    assert _scores(data, {"1": labels[1, 0]})["Dice"] == 2 / 3
+    assert scores(data, {"1": labels[1, 0]})["Dice"] == 2 / 3
 
 
 def test_a_report_says_what_was_run():

@@ -19,6 +19,13 @@ def test_counts_are_sums_over_labels(space):
     assert torch.allclose(found, expected, atol=1e-6)
 
 
+def test_counts_of_pixels_are_whole_in_mixed_precision():
+    posterior, labels = torch.ones(1, 1, 1001), torch.zeros(1, 1, 1001, dtype=torch.long)
+    with torch.autocast("cpu", torch.bfloat16):
+        found = expected_counts(posterior.bfloat16(), labels, [0], 1)
+    assert found.tolist() == [[[1001.0]]]
+
+
 def test_a_rater_who_comes_twice_is_counted_twice():
     posterior = torch.tensor([[1.0, 0.0], [0.5, 0.5]])
     labels, raters = torch.tensor([[0], [1]]), torch.tensor([[2], [2]])

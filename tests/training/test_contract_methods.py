@@ -11,6 +11,7 @@ from multirater.nn.rater_network import Labelled, batch_loss
 from multirater.training.config import TrainConfig, settled
 from multirater.training.methods import METHODS, training_method
 from multirater.training.networks import NetworkShape
+from multirater.training.precision import HALF, WHOLE, computing_in
 
 N_RATERS, N_CLASSES = 4, 3
 SPACES = {"classes": [()], "masks": [(8, 8), (4, 8, 8)]}
@@ -64,6 +65,23 @@ def total(made, image, group):
     torch.manual_seed(3)  # some draw a rater, or a sample
     loss = batch_loss(made, image, [group])
     return loss.nll + loss.truth + 0.01 * loss.trace
+
+
+@every_network
+def test_a_step_in_halves_has_the_loss_of_a_whole_one(kind, name, space):
+    image, group = images(6, space), labelled(space)
+    losses, slopes = [], []
+    for precision in (WHOLE, HALF):
+        made = network(kind, name, space)
+        with computing_in(precision):
+            loss = total(made, image, group)
+        loss.backward()
+        losses.append(loss.detach())
+        slopes.append([each.grad for each in made.parameters() if each.grad is not None])
+    assert losses[1].dtype == torch.float32
+    assert torch.allclose(losses[0], losses[1], rtol=0.03)
+    assert len(slopes[0]) == len(slopes[1])
+    assert all(torch.isfinite(each).all() for each in slopes[1])
 
 
 @every_network

@@ -51,8 +51,9 @@ def expected_counts(posterior: Tensor, labels: Tensor, raters: Raters, n_raters:
     n_classes = posterior.shape[1]
     said = one_hot(labels, n_classes).reshape(*labels.shape[:2], n_classes, -1)
     true = posterior.reshape(len(posterior), n_classes, -1)
-    each = torch.einsum("btp,brop->brto", true, said)
-    counts = posterior.new_zeros(n_raters, n_classes, n_classes)
+    with torch.autocast(true.device.type, enabled=False):  # counts of pixels are exact
+        each = torch.einsum("btp,brop->brto", true.float(), said)
+    counts = each.new_zeros(n_raters, n_classes, n_classes)
     if isinstance(raters, Tensor):
         return counts.index_add_(0, raters.flatten(), each.flatten(0, 1))
     return counts.index_add_(0, torch.tensor(list(raters), device=each.device), each.sum(0))

@@ -61,6 +61,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "epochs": 20,
         "batch_size": 16,
         "augment": False,
+        "precision": "32-true",
         "learning_rate": 3e-3,
         "confusion_learning_rate": 3e-3,
     },
@@ -77,6 +78,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "epochs": 15,
         "batch_size": 64,
         "augment": False,
+        "precision": "32-true",
         "learning_rate": 1e-3,
         "confusion_learning_rate": 3e-2,
     },
@@ -251,7 +253,12 @@ class TrainConfig:
     patience: int = setting(
         0, "Epochs without a better held-out likelihood before stopping; 0 for never.", SCHEDULE
     )
-    precision: str = setting("32-true", "32-true, 16-mixed or bf16-mixed.", MACHINE)
+    precision: str = setting(
+        BY_TASK,
+        "32-true, 16-mixed or bf16-mixed; when not given, bf16-mixed for large steps on a processor "
+        "that multiplies such numbers.",
+        MACHINE,
+    )
     accelerator: str = setting("auto", "auto, cpu or gpu.", MACHINE)
     devices: int = setting(1, "Processes on this machine.", MACHINE, least=1)
     num_nodes: int = setting(1, "Machines.", MACHINE, least=1, option="--nodes")

@@ -3,7 +3,8 @@
 What does not fit is made smaller, with a word. Where a time is given, that of a step decides how
 many threads work, and, with what else a run does, how many steps there is room for (`timing`).
 Otherwise nothing that a run computes follows from the clock: with another number of threads sums
-are taken in another order, and the same seed would give other weights on a busy machine.
+are taken in another order, and the same seed would give other weights on a busy machine. Large steps
+are computed in the precision that the processor is fast in (`precision`).
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from multirater.training.memory import (
 from multirater.training.module import RaterModule
 from multirater.training.plan.room import too_small
 from multirater.training.planning import wishes
+from multirater.training.precision import computing_in, usual_precision
 from multirater.training.samples import SampleCache
 from multirater.training.timing import Costs, within_time
 from multirater.training.windows import windows_of
@@ -104,6 +106,8 @@ def rehearsed(
     if n_pixels < _SMALL_STEP and config.time is None:
         return config
     wanted = config.time
+    if asked.precision is None and n_pixels >= _SMALL_STEP and stage.dataset.kind == "masks":
+        config = replace(config, precision=usual_precision())
     config, data, step = _fitting(stage, config, asked)
     if wanted is None:
         return replace(config, threads=config.threads or _unhindered(step, threads_for(n_pixels)))
@@ -162,6 +166,7 @@ class _Step:
             network.n_weighed.fill_(1)
             network.has_ballots.fill_(labels_settle(stage.dataset))
         self.module = RaterModule(network, config)
+        self.precision = config.precision
         self.optimizer = torch.optim.Adam(network.parameters())
         self.samples = data.training
         self.n_samples = min(config.batch_size, len(data.training))
@@ -174,7 +179,8 @@ class _Step:
     def take(self) -> float:
         """Take the step; return its seconds."""
         started = now()
-        losses = self.module._losses(self.batch)
+        with computing_in(self.precision):
+            losses = self.module._losses(self.batch)
         loss = losses.nll + losses.truth + losses.trace + losses.overlap
         self.optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]

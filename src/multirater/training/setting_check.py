@@ -77,7 +77,7 @@ def _wrong_words(settings: Mapping[str, Any]) -> Iterator[Fault]:
 
     for name, known in _WORDS.items():
         value = settings[name]
-        if value not in known:
+        if value is not None and value not in known:
             yield Fault(
                 f"{name} = {value}{did_you_mean(str(value), known)}",
                 expected=f"one of {', '.join(known)}",

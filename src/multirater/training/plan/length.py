@@ -11,7 +11,8 @@ from multirater.training.plan.network import SMALL_PIXELS
 
 _EPOCHS = 20
 _PASSES, _PATCHES_PER_IMAGE = 20, 4
-_LEAST_STEPS, _LEAST_SMALL_STEPS, _MOST_STEPS = 1000, 200, 10_000
+_LEAST_STEPS, _LEAST_SMALL_STEPS, _LEAST_PATCH_STEPS, _MOST_STEPS = 1000, 200, 2500, 10_000
+"""Patches of photographs are seen more often: each shows a small part of what there is to learn."""
 
 
 def schedule(
@@ -30,8 +31,7 @@ def schedule(
     if len(size) < seen.ndim:
         parts *= seen.size[0]
     wanted = _PASSES * seen.n_cases * max(parts, 1.0) / batch
-    is_small = not patch and prod(size) <= SMALL_PIXELS
-    least = _LEAST_SMALL_STEPS if is_small else _LEAST_STEPS
+    least = _least(size, patch)
     total = min(max(wanted, least), _MOST_STEPS)
     steps = max(round(total / _EPOCHS), 1)
     why = f"{_PASSES} passes over {seen.n_cases} cases"
@@ -41,3 +41,10 @@ def schedule(
         why = f"{seen.n_cases} cases are plenty"
     reasons["length"] = f"{steps * _EPOCHS} steps, in {_EPOCHS} epochs of {steps}: {why}"
     return _EPOCHS, steps
+
+
+def _least(size: Sequence[int], patch: Sequence[int]) -> int:
+    """Return how many steps the fewest images get."""
+    if not patch and prod(size) <= SMALL_PIXELS:
+        return _LEAST_SMALL_STEPS
+    return _LEAST_PATCH_STEPS if len(patch) == 2 else _LEAST_STEPS
