@@ -27,12 +27,20 @@ def able(monkeypatch):
 )
 def test_the_processor_decides(able, found, expected):
     able(**found)
-    assert usual_precision() == expected
+    assert usual_precision((192, 192), 2) == expected
+
+
+@pytest.mark.parametrize(
+    ("size", "batch_size"), [((28, 28), 16), ((64, 64, 64), 2), ((16, 4096), 4), ((128, 128), 2)]
+)
+def test_volumes_small_steps_and_thin_images_are_computed_whole(able, size, batch_size):
+    able(avx512_bf16=True)
+    assert usual_precision(size, batch_size) == WHOLE
 
 
 def test_a_torch_that_does_not_tell_computes_in_whole_numbers(monkeypatch):
     monkeypatch.delattr(precision.torch.cpu, "get_capabilities", raising=False)
-    assert usual_precision() == WHOLE
+    assert usual_precision((192, 192), 2) == WHOLE
 
 
 @pytest.mark.parametrize(("kind", "expected"), [(HALF, torch.bfloat16), (WHOLE, torch.float32)])

@@ -106,8 +106,9 @@ def rehearsed(
     if n_pixels < _SMALL_STEP and config.time is None:
         return config
     wanted = config.time
-    if asked.precision is None and n_pixels >= _SMALL_STEP and stage.dataset.kind == "masks":
-        config = replace(config, precision=usual_precision())
+    if asked.precision is None and stage.dataset.kind == "masks":
+        best = usual_precision(config.patch or largest, config.batch_size)
+        config = replace(config, precision=best)
     config, data, step = _fitting(stage, config, asked)
     if wanted is None:
         return replace(config, threads=config.threads or _unhindered(step, threads_for(n_pixels)))
