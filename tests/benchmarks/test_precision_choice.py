@@ -1,8 +1,8 @@
 """Both precisions take the same steps of the same study."""
 
 import numpy as np
-import precision_choice
 
+import precision_choice
 from multirater import dataset_from_arrays
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from multirater.io import dataset_from_arrays
-from real_studies import scores, _size_rank, _write_raw, jobs_of, report
+from real_studies import _size_rank, _write_raw, jobs_of, report, scores
 
 
 def test_methods_share_folds_and_minutes():

@@ -23,7 +23,7 @@ def able(monkeypatch):
 
 @pytest.mark.parametrize(
     ("found", "expected"),
-    [({"avx512_bf16": True}, HALF), ({"amx_bf16": True}, HALF), ({"avx2": True}, WHOLE), ({}, WHOLE)],
+    [({"avx512_bf16": True}, HALF), ({"amx_bf16": True}, HALF), ({"avx2": True}, WHOLE)],
 )
 def test_the_processor_decides(able, found, expected):
     able(**found)

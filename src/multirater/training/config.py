@@ -255,8 +255,8 @@ class TrainConfig:
     )
     precision: str = setting(
         BY_TASK,
-        "32-true, 16-mixed or bf16-mixed; when not given, bf16-mixed for large steps on a processor "
-        "that multiplies such numbers.",
+        "32-true, 16-mixed or bf16-mixed; when not given, bf16-mixed for large 2-D steps on a "
+        "processor that multiplies such numbers.",
         MACHINE,
     )
     accelerator: str = setting("auto", "auto, cpu or gpu.", MACHINE)

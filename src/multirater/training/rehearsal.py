@@ -3,8 +3,8 @@
 What does not fit is made smaller, with a word. Where a time is given, that of a step decides how
 many threads work, and, with what else a run does, how many steps there is room for (`timing`).
 Otherwise nothing that a run computes follows from the clock: with another number of threads sums
-are taken in another order, and the same seed would give other weights on a busy machine. Large steps
-are computed in the precision that the processor is fast in (`precision`).
+are taken in another order, and the same seed would give other weights on a busy machine. Large
+steps are computed in the precision that the processor is fast in (`precision`).
 """
 
 from __future__ import annotations
