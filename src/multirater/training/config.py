@@ -253,7 +253,7 @@ class TrainConfig:
     patience: int = setting(
         0, "Epochs without a better held-out likelihood before stopping; 0 for never.", SCHEDULE
     )
-    precision: str = setting(
+    precision: str | None = setting(
         BY_TASK,
         "32-true, 16-mixed or bf16-mixed; when not given, bf16-mixed for large 2-D steps on a "
         "processor that multiplies such numbers.",

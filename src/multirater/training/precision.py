@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from math import prod
+from typing import Any
 
 import torch
 
@@ -39,10 +40,10 @@ def usual_precision(size: Sequence[int], batch_size: int) -> str:
     if len(size) != 2 or min(size) < _LEAST_SIDE or prod(size) * batch_size < _LARGE_STEP:
         return WHOLE
     # Torch has a list of what a processor can do since 2.10.
-    able = getattr(torch.cpu, "get_capabilities", dict)()
+    able: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()
     return HALF if any(able.get(name) for name in _MULTIPLIES_HALVES) else WHOLE
 
 
-def computing_in(precision: str) -> AbstractContextManager[None]:
+def computing_in(precision: str | None) -> AbstractContextManager[None]:
     """Let the processor compute in a precision, as Lightning does in a step."""
     return torch.autocast("cpu", torch.bfloat16, enabled=precision == HALF)
