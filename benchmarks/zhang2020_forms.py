@@ -4,8 +4,9 @@
     python benchmarks/zhang2020_forms.py --quick --jobs 1
 
 In this order, resumable: the presets `mnist` and `mnist-printed` on few and on more digits (does
-the truth survive?); Fig. 3, the trace weight over training, with all labels and with one; the forms
-in the place of Table 6 (warm-up that maximises the trace, constant rate, flips alone, the
+the truth survive?); which weight of the trace held-out likelihood would choose, with the network
+and the digits of `zhang2020.py`; Fig. 3, the weight over training, with all labels and with one;
+the forms in the place of Table 6 (warm-up that maximises the trace, constant rate, flips alone, the
 pure product of low rank); Tables 1 and 2 and Fig. 4c, d with the methods of `zhang2020.py`; and the
 consensus of the predicted raters against that of the real ones (Fig. 14), with Dice by consensus
 (Fig. 15). About four hours on two cores. Results: benchmarks/results/zhang2020_forms.jsonl, .md.
@@ -27,11 +28,14 @@ import pandas as pd
 from grid import Job, Record, as_table, grid_arguments, markdown, mean_std, run_and_report
 from grid import what_was_run as ran
 from multirater.evaluation import Evaluation, evaluate
-from zhang2020 import METHODS, simulated
+from zhang2020 import METHODS, NETWORK, simulated
 
 UNET: dict[str, Any] = {"channels": (32, 64, 128, 256), "n_features": 32, "batch_size": 16}
 WEIGHTS = (0.001, 0.01, 0.1, 0.4, 0.7, 0.9)
 """Of the trace, in Fig. 3."""
+
+CHOICES = (0.0, 0.01, 0.1, 0.4, 0.7)
+"""Of the trace, to choose from by held-out likelihood."""
 
 FORMS: dict[str, dict[str, Any]] = {
     "pixel": {},
@@ -56,6 +60,7 @@ class Sizes:
         n_test: to test on.
         epochs: passes over them.
         seeds: of the tables.
+        choice: digits to train on, to test on, and epochs, where a weight is chosen.
         few: digits that presets are tried on.
         preset_epochs: passes of a preset.
         strengths: of the raters' errors, for Fig. 4c, d.
@@ -65,13 +70,14 @@ class Sizes:
     n_test: int
     epochs: int
     seeds: int
+    choice: tuple[int, int, int]
     few: tuple[int, ...]
     preset_epochs: int
     strengths: tuple[float, ...]
 
 
-FULL = Sizes(2000, 300, 6, 3, (120, 1000), 60, (0.5, 2.0, 4.0))
-QUICK = Sizes(60, 20, 2, 1, (40,), 3, (4.0,))
+FULL = Sizes(2000, 300, 6, 3, (600, 200, 6), (120, 1000), 60, (0.5, 2.0, 4.0))
+QUICK = Sizes(60, 20, 2, 1, (60, 20, 2), (40,), 3, (4.0,))
 
 
 def all_jobs(sizes: Sizes) -> list[Job]:
@@ -83,6 +89,10 @@ def all_jobs(sizes: Sizes) -> list[Job]:
                 shared = {"supply": supply, "n_train": n_train, "seed": 0, "strength": 1.0}
                 jobs.append({"part": "preset", "name": name, **shared} | _tested(sizes))
                 jobs[-1]["epochs"] = sizes.preset_epochs if n_train < 500 else 12
+    chosen = dict(zip(("n_train", "n_test", "epochs"), sizes.choice, strict=True))
+    for weight in CHOICES:
+        for supply in ("dense", "one"):
+            jobs.append({**_job(sizes, "choice", str(weight), supply, 0), **chosen})
     for weight in WEIGHTS:
         for supply in ("dense", "one"):
             jobs.append(_job(sizes, "figure 3", str(weight), supply, 0))
@@ -112,8 +122,9 @@ def settings_of(job: Job) -> dict[str, Any]:
 
     if job["part"] == "preset":
         return {**preset(job["name"]), "n_features": 32}
-    if job["part"] == "figure 3":
-        return {**UNET, "method": "cm", "trace_weight": float(job["name"])}
+    if job["part"] in ("figure 3", "choice"):
+        network = NETWORK if job["part"] == "choice" else UNET
+        return {**network, "method": "cm", "trace_weight": float(job["name"])}
     if job["part"] == "forms":
         return {**UNET, "method": "cm", **FORMS[job["name"]]}
     return {**UNET, **METHODS[job["name"]]}
@@ -161,6 +172,7 @@ def write_report(records: Sequence[Record], n_jobs: int, arguments: argparse.Nam
     runs = as_table(records)
     for part, title in (
         ("preset", "Presets: does the truth survive?"),
+        ("choice", "Weight of the trace, as held-out likelihood would choose it"),
         ("figure 3", "Fig. 3: weight of the trace"),
         ("forms", "Forms of the paper, in the place of Table 6"),
         ("tables", "Tables 1 and 2, Fig. 4c and d"),
@@ -170,6 +182,9 @@ def write_report(records: Sequence[Record], n_jobs: int, arguments: argparse.Nam
             columns = ["supply", "n_train"] if part == "preset" else ["supply", "strength"]
             table = mean_std(chosen, "name", columns, "Dice", digits=1, scale=100)
             parts.append(f"## {title}\n\n{markdown(table)}")
+        if len(chosen) and part in ("preset", "choice"):
+            nats = mean_std(chosen, "name", columns, "held-out nll", digits=4)
+            parts.append(f"Held-out likelihood of the raters' labels, nats:\n\n{markdown(nats)}")
     if len(runs):
         parts.append(_by_consensus(runs[runs["part"] == "tables"]))
     path: Path = arguments.results.with_suffix(".md")
