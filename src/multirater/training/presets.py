@@ -12,8 +12,9 @@ listing, which departs from its equation (4): it applies softmax twice, and it p
 of one rater instead of all. Here the equation is what is trained.
 
 `mnist`, `ms-lesion`, `brats` and `lidc` therefore have λ = 0.01, the rate as the peak of one
-cycle, all of augmentation, and matrices that stay fixed for the first epoch; to choose λ anew,
-compare the held-out likelihood of the raters' labels, which needs no truth.
+cycle, all of augmentation, and matrices that stay fixed for the first epoch. It is the weight that
+the held-out likelihood of the raters' labels, which needs no truth, chooses on digits among 0, 0.01
+and 0.7 (`benchmarks/zhang2020_forms.py`); for other data compare it anew.
 
 **Tanno 2019**, class labels (`tanno-...`): appendix A. No augmentation, 10 % of the training images
 held out, matrices and network at the same rate. The paper trains by Adam at 1e-3, on CIFAR-10
