@@ -6,6 +6,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from multirater import fuse
+from multirater.errors import InputError
 from multirater.fuse.em import confusion_of
 from multirater.fuse.expectation import (
     expected_counts,
@@ -172,3 +173,19 @@ def test_no_step_at_all_gives_the_vote():
 def test_confusion_of_counts():
     counts = np.array([[[3.0, 1.0], [0.0, 0.0]]])
     assert confusion_of(counts).tolist() == [[[0.75, 0.25], [0.5, 0.5]]]
+
+
+@pytest.mark.parametrize(
+    ("method", "option"),
+    [
+        (fuse.staple, {"max_iter": -5}),
+        (fuse.spatial_staple, {"max_iter": -5}),
+        (fuse.dawid_skene, {"dirichlet": -1.0}),
+        (fuse.staple, {"dirichlet": float("nan")}),
+        (fuse.one_coin, {"dirichlet": float("inf")}),
+        (fuse.mace, {"tol": float("nan")}),
+    ],
+)
+def test_options_that_cannot_be_are_refused(method, option):
+    with pytest.raises(InputError, match=next(iter(option))):
+        method(np.eye(4, dtype=int)[None].repeat(3, 0), **option)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
 from importlib import import_module
+from io import TextIOWrapper
+from pathlib import Path
 from pkgutil import iter_modules
 from typing import Annotated
 
@@ -70,9 +73,20 @@ def _terminated(*_: object) -> None:
     raise SystemExit(128 + signal.SIGTERM)
 
 
+def _make_streams_safe() -> None:
+    """Let no name, and no stream that was closed, end a verb: what cannot be shown is spelt out."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
+        elif isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
 def main() -> None:
     """Run the command line; an interruption from the keyboard ends it without a traceback."""
     signal.signal(signal.SIGTERM, _terminated)
+    _make_streams_safe()
     try:
         app()
     except KeyboardInterrupt:

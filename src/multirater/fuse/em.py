@@ -13,6 +13,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from multirater.errors import Fault, InputError
 from multirater.fuse.answers import Answers
 from multirater.fuse.expectation import expected_counts, posterior_of, vote_counts, vote_fractions
 
@@ -65,6 +66,18 @@ class Stopping:
 
     max_iter: int
     tol: float
+
+    def __post_init__(self) -> None:
+        if self.max_iter < 0:
+            raise InputError(Fault(f"max_iter {self.max_iter}", expected="0 steps or more"))
+        if np.isnan(self.tol):
+            raise InputError(Fault(f"tol {self.tol}", expected="a number"))
+
+
+def require_pseudo_count(dirichlet: float) -> None:
+    """Refuse what cannot be added to counts: less than nothing, or not a number."""
+    if not 0 <= dirichlet < np.inf:
+        raise InputError(Fault(f"dirichlet {dirichlet}", expected="a number of items, 0 or more"))
 
 
 class AnswerSource(Protocol):

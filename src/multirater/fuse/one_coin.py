@@ -8,7 +8,7 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from multirater.fuse.em import Stopping
+from multirater.fuse.em import Stopping, require_pseudo_count
 from multirater.fuse.fitting import Prior, fuse_by_em
 from multirater.fuse.problem import Inputs, LabelInput
 from multirater.fuse.result import FusionResult
@@ -19,6 +19,9 @@ class OneCoin:
     """Matrices with one number each: right with probability s, else any other class alike."""
 
     dirichlet: float
+
+    def __post_init__(self) -> None:
+        require_pseudo_count(self.dirichlet)
 
     def start(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
         """Take the share of agreement with the vote."""

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from multirater.compiled import is_there
 from multirater.errors import Fault, InputError
-from multirater.fuse.em import confusion_of
+from multirater.fuse.em import Stopping, confusion_of
 from multirater.fuse.fitting import Prior, is_map
 from multirater.fuse.result import FusionResult
 from multirater.fuse.spatial_blocks import TINY, LocalPrior, Map, normalise, step_in_blocks
@@ -82,6 +82,7 @@ def spatial_staple(
     array = class_indices(labels)
     size = window_in_pixels(window, spacing, array.ndim - 1)
     _require_weight(prior_weight)
+    Stopping(max_iter, tol)  # refuses what they cannot be
     local = isinstance(prior, str) and prior == "local"
     whole = _global_staple(array, n_classes, "frequency" if local else prior, raters, classes)
     belief = LocalPrior(whole.cm, whole.prior, local, prior_weight)

@@ -46,9 +46,9 @@ def replacing(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
     """
     target = Path(path)
     suffix = "".join(target.suffixes[-2:]).lower()  # such as .nii.gz
-    temporary = target.with_name(f".{secrets.token_hex(_DIGITS // 2)}.part{suffix}")
     with _disk_faults(target):
         _require_free(target, overwrite)
+        temporary = target.with_name(f".{secrets.token_hex(_DIGITS // 2)}.part{suffix}")
         _make_parent(target)
         try:
             yield temporary

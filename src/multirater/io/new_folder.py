@@ -18,7 +18,7 @@ from shutil import rmtree
 
 from multirater.errors import Fault, InputError
 from multirater.io.atomic import flush_to_disk, part_name, remove_left_overs
-from multirater.io.one_writer import one_writer
+from multirater.io.one_writer import one_writer, require_name
 from multirater.io.own_files import (
     begin_own_files,
     files_of_others,
@@ -61,6 +61,7 @@ def new_folder(
         InputError: the target exists, or cannot be written, or another process writes it.
     """
     place = Path(os.path.abspath(target))  # noqa: PTH100, a link stays a link
+    require_name(place)
     temporary = part_of(place)
     done = False
     try:

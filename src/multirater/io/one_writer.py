@@ -43,6 +43,7 @@ def one_writer(place: str | Path) -> Iterator[None]:
         []
     """
     target = Path(place)
+    require_name(target)
     lock = target.with_name(f".{target.name}.lock")
     descriptor = _locked(lock, target)
     try:
@@ -50,6 +51,19 @@ def one_writer(place: str | Path) -> Iterator[None]:
     finally:
         lock.unlink(missing_ok=True)  # while it is held: nobody else has it open and locked
         os.close(descriptor)
+
+
+def require_name(place: Path) -> None:
+    """Refuse the root of the file system, beside which nothing can be written."""
+    if not place.name:
+        raise InputError(
+            Fault(
+                "is no place to write at",
+                expected="a file or folder with a name",
+                fix="choose another place",
+                file=str(place),
+            )
+        )
 
 
 def _locked(lock: Path, target: Path) -> int:

@@ -370,3 +370,8 @@ def test_large_values_take_a_larger_type(values, kind):
     stored = encode_labels(np.array([[0, 1]], np.int16), Classes(items), signed=True)
     assert stored.dtype == kind
     assert stored.tolist() == [list(values)]
+
+
+def test_values_too_large_for_whole_numbers_are_no_label():
+    with pytest.raises(InputError, match="as large as 1e\\+30"):
+        decode_labels(np.full((1, 2, 2), 1e30), None, stray="nearest")

@@ -131,7 +131,19 @@ def _whole_numbers(values: NDArray[Any]) -> NDArray[Any]:
                 fix="threshold probabilities before using them as labels",
             )
         )
+    if np.abs(values).max(initial=0) > _LARGEST:
+        raise InputError(
+            Fault(
+                f"label values are as large as {np.abs(values).max():g}",
+                expected="class indices",
+                fix="look at what the file holds: this is no label",
+            )
+        )
     return values.astype(np.int64)
+
+
+_LARGEST = 2.0**53
+"""Whole numbers up to here are exact; larger ones would turn into others."""
 
 
 def _decode_values(
