@@ -46,7 +46,7 @@ def replacing(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
     """
     target = Path(path)
     suffix = "".join(target.suffixes[-2:]).lower()  # such as .nii.gz
-    with _disk_faults(target):
+    with disk_faults(target):
         _require_free(target, overwrite)
         temporary = target.with_name(f".{secrets.token_hex(_DIGITS // 2)}.part{suffix}")
         _make_parent(target)
@@ -152,7 +152,7 @@ def _move(temporary: Path, target: Path, overwrite: bool) -> None:
 
 
 @contextmanager
-def _disk_faults(target: Path) -> Iterator[None]:
+def disk_faults(target: Path) -> Iterator[None]:
     """Say in words that the disk is full or the place is not writable."""
     try:
         yield

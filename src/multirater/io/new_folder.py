@@ -17,7 +17,7 @@ from pathlib import Path
 from shutil import rmtree
 
 from multirater.errors import Fault, InputError
-from multirater.io.atomic import flush_to_disk, part_name, remove_left_overs
+from multirater.io.atomic import disk_faults, flush_to_disk, part_name, remove_left_overs
 from multirater.io.one_writer import one_writer, require_name
 from multirater.io.own_files import (
     begin_own_files,
@@ -118,7 +118,8 @@ def _flush(folder: Path) -> None:
         return
     for path in paths:
         if not path.is_symlink():
-            flush_to_disk(path)
+            with disk_faults(path):
+                flush_to_disk(path)
 
 
 def _flush_file_system(folder: Path) -> bool:
