@@ -8,6 +8,7 @@ from multirater.errors import InputError
 from multirater.io import dataset_from_arrays
 from multirater.training import TrainConfig, train
 from multirater.training.adapting import on_vote_with_target, target_cases
+from multirater.training.module import RaterModule
 from multirater.training.predictor import Predictor
 
 SMALL = {"channels": (4, 8), "n_features": 4, "epochs": 2, "batch_size": 4, "accelerator": "cpu"}
@@ -92,3 +93,15 @@ def test_options_are_checked(tmp_path):
         with pytest.raises(InputError, match=expected):
             train(study(), tmp_path / "run", config)
     assert not (tmp_path / "run").exists()
+
+
+def test_the_rehearsed_step_meets_a_target_too(tmp_path, monkeypatch):
+    met, losses = [], RaterModule._losses
+
+    def seen(module, batch):
+        met.append(module.network.target)
+        return losses(module, batch)
+
+    monkeypatch.setattr(RaterModule, "_losses", seen)
+    train(study(), tmp_path / "run", TrainConfig(method="p-osal", time=20.0, **SMALL))
+    assert met[0].shape == (4, 1, 16, 16)

@@ -18,6 +18,7 @@ from math import prod
 import torch
 
 from multirater.io.formats.grid import size_text
+from multirater.nn.adversary import AdaptingNetwork
 from multirater.nn.jury import JuryNetwork
 from multirater.nn.rater_network import RaterNetwork
 from multirater.progress import say
@@ -172,6 +173,8 @@ class _Step:
         self.samples = data.training
         self.n_samples = min(config.batch_size, len(data.training))
         self.batch: Batch = self.served(0)
+        if isinstance(network, AdaptingNetwork):  # a step takes as many images without labels
+            network.target = self.batch.image
 
     def served(self, epoch: int) -> Batch:
         """Serve the batch, as an epoch has it."""
