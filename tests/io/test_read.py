@@ -1,5 +1,6 @@
 """Open a data set: from a table, from folders, from a table in memory."""
 
+import os
 import pickle
 import subprocess
 import sys
@@ -401,3 +402,8 @@ def test_patient_goes_before_group_and_two_for_one_case_are_a_fault(tmp_path):
     (tmp_path / "manifest.csv").write_text(text)
     with pytest.raises(InputError, match="patient is both p1 and p2"):
         read_dataset(tmp_path)
+
+
+def test_a_folder_whose_name_is_no_text_is_refused(tmp_path):
+    with pytest.raises(InputError, match="is no text"):
+        read_dataset(tmp_path / os.fsdecode(b"study\xff"))

@@ -6,6 +6,7 @@ is reported at once, together with those of the files, which are read then to fi
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -159,7 +160,23 @@ def _made(rows: list[Row], files: Files, kind: LabelKind, classes: Classes | Non
     return Dataset(cases, raters, kind, classes, files.root)
 
 
+def _require_text(path: Path) -> None:
+    """Refuse a study in a folder whose name is no text: tables and pages could not name it."""
+    try:
+        str(path.resolve()).encode()
+    except UnicodeEncodeError:
+        raise InputError(
+            Fault(
+                f"the name {os.fsencode(path)!r} is no text",
+                expected="names in UTF-8",
+                fix="rename the file or folder",
+                file=str(path),
+            )
+        ) from None
+
+
 def _rows_at(path: Path, faults: list[Fault]) -> tuple[list[Row], Path]:
+    _require_text(path)
     if path.is_file():
         return manifest.read_rows(path, faults), path.parent
     if (path / manifest.FILE_NAME).is_file():
