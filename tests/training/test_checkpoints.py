@@ -2,7 +2,9 @@
 
 import json
 import os
+import resource
 import shutil
+import signal
 from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
@@ -14,7 +16,7 @@ from multirater import progress
 from multirater.cli.app import app
 from multirater.errors import InputError
 from multirater.training import Predictor, TrainConfig, predict, resume, train
-from multirater.training.checkpoints import code_in, read_checkpoint
+from multirater.training.checkpoints import code_in, read_checkpoint, write_whole
 from multirater.training.run_folder import read_run
 
 QUICK = {"epochs": 1, "n_features": 4, "batch_size": 8, "accelerator": "cpu"}
@@ -166,3 +168,18 @@ def test_a_packed_checkpoint_is_not_unpacked(tmp_path):
     assert read_checkpoint(tmp_path / "plain.ckpt")["state_dict"]
     with pytest.raises(InputError, match="claims to unpack to 4 MB"):
         read_checkpoint(tmp_path / "best.ckpt")
+
+
+def test_a_full_disk_is_told_and_the_old_checkpoint_stays(tmp_path):
+    write_whole({"epoch": 1}, tmp_path / "last.ckpt")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2000, before[1]))
+        with pytest.raises(InputError, match="disk is full"):
+            write_whole({"weight": torch.zeros(10_000)}, tmp_path / "last.ckpt")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, ignored)
+    assert read_checkpoint(tmp_path / "last.ckpt") == {"epoch": 1}
+    assert [path.name for path in tmp_path.iterdir()] == ["last.ckpt"]

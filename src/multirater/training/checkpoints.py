@@ -6,6 +6,7 @@ asks for code is refused, with the code it asks for.
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile, ZipFile, is_zipfile
@@ -96,6 +97,21 @@ def _refused(path: Path, error: Exception) -> InputError:
     )
 
 
+def write_whole(value: Any, path: str | Path) -> None:
+    """Write what torch can keep, on the file system of its target, then move it into place.
+
+    Torch's own writer tells of a full disk only at which byte its file ended.
+
+    Args:
+        value: numbers, or a network.
+        path: the file, which is replaced.
+    """
+    kept = io.BytesIO()
+    torch.save(value, kept)
+    with replacing(path, overwrite=True) as temporary:
+        temporary.write_bytes(kept.getbuffer())
+
+
 class Checkpoints(TorchCheckpointIO):
     """How Lightning writes and reads checkpoints: beside their target, and as data."""
 
@@ -103,8 +119,7 @@ class Checkpoints(TorchCheckpointIO):
         self, checkpoint: dict[str, Any], path: str | Path, storage_options: Any = None
     ) -> None:
         """Write a checkpoint on the file system of its target, then move it into place."""
-        with replacing(path, overwrite=True) as temporary:
-            torch.save(checkpoint, temporary)
+        write_whole(checkpoint, path)
 
     def load_checkpoint(self, path: str | Path, *_: Any, **__: Any) -> dict[str, Any]:
         """Read a checkpoint to go on from."""

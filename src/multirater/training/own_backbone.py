@@ -17,9 +17,8 @@ import torch
 from torch import nn
 
 from multirater.errors import Fault, InputError
-from multirater.io.atomic import replacing
 from multirater.io.formats.guard import reason
-from multirater.training.checkpoints import code_in
+from multirater.training.checkpoints import code_in, write_whole
 from multirater.training.config import TrainConfig
 from multirater.words import listed
 
@@ -45,8 +44,7 @@ def keep_backbone(config: TrainConfig, folder: Path) -> TrainConfig:
     """Write a module among the settings into the run folder; its name takes its place."""
     if not isinstance(config.backbone, nn.Module):
         return config
-    with replacing(folder / _FILE, overwrite=True) as temporary:
-        torch.save(config.backbone, temporary)
+    write_whole(config.backbone, folder / _FILE)
     return replace(config, backbone=OWN)
 
 
