@@ -218,8 +218,8 @@ def what_was_run(name: str, records: Sequence[Record], n_jobs: int, *, quick: bo
 
     Example:
         >>> record = {"job": {"seed": 0}, "result": {}, "seconds": 90.0, "commit": "0e68881"}
-        >>> what_was_run("step", [record], 2, quick=True)
-        '`python benchmarks/step.py --quick` at commit 0e68881: 1 of 2 runs, 2 minutes by the clock.'
+        >>> what_was_run("step", [record], 2, quick=False)
+        '`python benchmarks/step.py` at commit 0e68881: 1 of 2 runs, 2 minutes by the clock.'
     """
     commits = ", ".join(dict.fromkeys(each["commit"] for each in records)) or "unknown"
     minutes = sum(each["seconds"] for each in records) / 60
