@@ -50,7 +50,18 @@ def without(monkeypatch):
                 monkeypatch.delitem(sys.modules, name)
         monkeypatch.setitem(sys.modules, module, None)
 
-    return hide
+    before = {name: set(vars(each)) for name, each in _own_modules()}
+    yield hide
+    # What was first imported meanwhile holds on to modules that are put back to what they were.
+    for name, each in _own_modules():
+        if name not in before:
+            del sys.modules[name]
+        for attribute in set(vars(each)) - before.get(name, set(vars(each))):
+            delattr(each, attribute)
+
+
+def _own_modules():
+    return [(n, each) for n, each in sys.modules.items() if n.startswith("multirater") and each]
 
 
 STUDY, OUT = "study", "out.html"

@@ -131,10 +131,11 @@ def _whole_numbers(values: NDArray[Any]) -> NDArray[Any]:
                 fix="threshold probabilities before using them as labels",
             )
         )
-    if np.abs(values).max(initial=0) > _LARGEST:
+    largest = float(np.abs(values).max(initial=0))
+    if largest > _LARGEST:
         raise InputError(
             Fault(
-                f"label values are as large as {np.abs(values).max():g}",
+                f"label values are as large as {largest:g}",
                 expected="class indices",
                 fix="look at what the file holds: this is no label",
             )
