@@ -231,7 +231,7 @@ def margins(table: pd.DataFrame) -> pd.DataFrame:
     spread = 100 * table[table["method"] == "auto"].groupby(ROWS)["Dice"].std()
     found = pd.DataFrame(
         {
-            "best baseline": means[known].idxmax(axis=1),
+            "best baseline": means[known].dropna(how="all").idxmax(axis=1),
             "above it": (means["auto"] - means[known].max(axis=1)).round(1),
             "below the ceiling": (means["truth"] - means["auto"]).round(1),
             "std over seeds": spread.round(2),
