@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from multirater.extras import EXTRAS, MissingExtraError, extra
+from multirater.io.formats import images
 
 DECLARED = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text("utf-8"))[
     "project"
@@ -40,6 +41,7 @@ def without(monkeypatch):
     """Make modules, and what was imported of the package with them, as if they were not there."""
 
     def hide(module, *ours):
+        images._module.cache_clear()
         for name in list(sys.modules):
             if name.startswith(f"{module}."):
                 monkeypatch.setitem(sys.modules, name, None)
