@@ -9,6 +9,7 @@ import ctypes
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,10 +20,17 @@ _DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG
 
 @dataclass(frozen=True)
 class Use:
-    """What a process took: CPU seconds (all threads, user and system), peak memory in megabytes."""
+    """What a process took.
+
+    Attributes:
+        cpu: seconds of all its threads, user and system.
+        peak: memory in megabytes.
+        wall: seconds by the clock that were waited for it.
+    """
 
     cpu: float
     peak: float
+    wall: float
 
 
 def end_with_parent() -> None:
@@ -54,9 +62,11 @@ def measured(command: Sequence[str], output: Path, **options: Any) -> Use:
 
 def waited_for(process: subprocess.Popen[Any], output: Path) -> Use:
     """Wait for a program; raise with what it said if it fails."""
+    started = time.perf_counter()
     _, status, used = os.wait4(process.pid, 0)
+    waited = time.perf_counter() - started
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         said = output.read_text(encoding="utf-8", errors="replace")
         raise SystemExit(f"{process.args} ended with {process.returncode}: {said[-2000:]}")
-    return Use(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
+    return Use(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, waited)

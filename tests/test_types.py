@@ -113,3 +113,11 @@ def test_a_data_set_is_a_sequence_of_cases_with_splits():
     assert data[1].name == data["p2"].name == "p2"
     assert [case.name for case in data.split("train")] == ["p1", "p3"]
     assert data.split("train").raters == ("jo",)
+
+
+def test_a_source_tells_its_files_as_paths_whether_they_were_given_as_text_or_not():
+    by_text = Source(lambda: None, ("study/./masks/a.png",))
+    by_path = Source(lambda: None, (Path("study/masks/a.png"),))
+    assert by_text.paths == by_path.paths == (Path("study/masks/a.png"),)
+    assert repr(by_text) == "Source(study/masks/a.png)"
+    assert Source(lambda: None).paths == ()

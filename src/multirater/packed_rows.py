@@ -17,7 +17,7 @@ _WORTH_PACKING = 1 << 15
 """Bytes from which on rows are deflated."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, slots=True)
 class PackedRows:
     """Rows of labels (n_rows, n_raters), unpacked when asked for.
 

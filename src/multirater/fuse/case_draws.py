@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 _DRAWS = 1000
-_NUMBERS = 2**21
+_NUMBERS = 2**18
 """Most numbers of draws that are held at a time."""
 
 

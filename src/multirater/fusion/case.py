@@ -101,7 +101,8 @@ class CaseRecord:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as plain data."""
-        return asdict(self)
+        # Not `asdict` of all of it, which copies every count of every rater.
+        return {**vars(self), "findings": [asdict(each) for each in self.findings]}
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> CaseRecord:
@@ -219,8 +220,8 @@ def _posterior(answers: Answers, fit: PooledFit) -> NDArray[np.float64]:
 
 def label_suffix(case: Case, labels: Labels) -> str:
     """Write in the format the raters' files have, as far as it can be written."""
-    paths = next(iter(case.labels.values())).paths
-    suffix = suffix_of(paths[0]) if paths else ""
+    files = next(iter(case.labels.values())).files
+    suffix = suffix_of(files[0]) if files else ""
     if suffix in WRITABLE or suffix == ".dcm":
         return suffix
     return ".png" if labels.array.ndim == 3 else ".nii.gz"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -58,7 +59,8 @@ def folders_of(dataset: Dataset) -> set[Path]:
         if source is not None
     ]
     own = set() if dataset.folder is None else {dataset.folder}
-    return own | {path.parent for source in sources for path in source.paths}
+    # Not by pathlib: a large study has many files in few folders.
+    return own | set(map(Path, {os.path.dirname(file) for each in sources for file in each.files}))  # noqa: PTH120
 
 
 def read_case_files(case: Case) -> CaseFiles:
@@ -68,14 +70,14 @@ def read_case_files(case: Case) -> CaseFiles:
     read = {rater: _try(partial(case.read_label, rater), faults) for rater in case.labels}
     labels = {rater: label for rater, label in read.items() if label is not None}
     truth, gold = _try(case.read_truth, faults), _try(case.read_gold, faults)
-    drawn = [(rater, label, case.labels[rater].paths) for rater, label in labels.items()]
+    drawn = [(rater, label, case.labels[rater].files) for rater, label in labels.items()]
     if truth is not None and case.truth is not None:
-        drawn.append(("(truth)", truth, case.truth.paths))
+        drawn.append(("(truth)", truth, case.truth.files))
     if gold is not None and case.gold is not None:
-        drawn.append(("(gold)", gold, case.gold.paths))
+        drawn.append(("(gold)", gold, case.gold.files))
     coarse = [(each, _try(partial(case.read_drawing, each), faults)) for each in case.drawings]
     drawings = tuple((each, label) for each, label in coarse if label is not None)
-    drawn += [(each.rater, label, each.source.paths) for each, label in drawings]
+    drawn += [(each.rater, label, each.source.files) for each, label in drawings]
     unusable = _spacing_faults(image)
     faults += [fault.at(case=case.name) for fault in unusable or _misfits(image, drawn)]
     return CaseFiles(image, labels, truth, _each_once(faults), drawings, gold)
@@ -113,7 +115,7 @@ def _spacing_faults(image: Image | None) -> list[Fault]:
 
 
 def _misfits(
-    image: Image | None, drawn: Sequence[tuple[str, LabelMap, tuple[Path, ...]]]
+    image: Image | None, drawn: Sequence[tuple[str, LabelMap, tuple[str | Path, ...]]]
 ) -> list[Fault]:
     """Compare every label with the image, or with the first label when there is no image."""
     if not drawn or drawn[0][1].array.ndim == 0:
@@ -124,7 +126,7 @@ def _misfits(
     else:
         space, geometry, whose = image.space, image.geometry, "the image"
     faults = []
-    for rater, label, paths in drawn:
+    for rater, label, files in drawn:
         fault = None
         if label.array.shape != space:
             fault = Fault(
@@ -139,7 +141,7 @@ def _misfits(
                 fix="resample the label on the grid of its image, or correct its header",
             )
         if fault is not None:
-            faults.append(fault.at(rater=rater, file=paths[0] if paths else None))
+            faults.append(fault.at(rater=rater, file=Path(files[0]) if files else None))
     return faults
 
 

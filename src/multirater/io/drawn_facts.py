@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from multirater.types import MISSING, LabelMap
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, slots=True)
 class DrawnFacts:
     """Labels of a case in a few numbers.
 
@@ -72,10 +73,11 @@ def drawn_facts(
             continue
         array = labels[rater].array
         if ndim:
-            box = _box(array > 0)
+            drawn = array > 0
+            box = _box(drawn)
             border[number] = border_share(array)
             if box is not None:
-                centre[number] = _centre_in(array, box)
+                centre[number] = _centre_in(drawn[box], box)
                 step[number] = _step_in(array, box)
         if truth is not None:
             has_truth[number] = True
@@ -87,24 +89,21 @@ def drawn_facts(
     return DrawnFacts(centre, border, step, same, has_truth, on_border, counts)
 
 
-def _centre_in(array: NDArray[Any], box: tuple[slice, ...]) -> NDArray[np.float64]:
-    """Return the centre of what was drawn, (ndim,), in pixels."""
-    drawn = array[box] > 0
+def _centre_in(drawn: NDArray[np.bool_], box: tuple[slice, ...]) -> list[float]:
+    """Return the centre of what was drawn in a box, (ndim,), in pixels."""
     total = np.count_nonzero(drawn)
-    return np.array(
-        [
-            _sums(drawn, axis) @ np.arange(side.start, side.stop) / total
-            for axis, side in enumerate(box)
-        ]
-    )
+    return [
+        float(_sums(drawn, axis) @ np.arange(side.start, side.stop) / total)
+        for axis, side in enumerate(box)
+    ]
 
 
 def border_share(array: NDArray[Any]) -> float:
     """Return the share of the pixels at the border that were drawn; NaN where none is labelled."""
     sides = [array[(slice(None),) * axis + (end,)] for axis in range(array.ndim) for end in (0, -1)]
     labels = np.concatenate([side.ravel() for side in sides])
-    labels = labels[labels != MISSING]
-    return np.count_nonzero(labels > 0) / labels.size if labels.size else float("nan")
+    n_labelled = np.count_nonzero(labels != MISSING)
+    return np.count_nonzero(labels > 0) / n_labelled if n_labelled else float("nan")
 
 
 def _step_in(array: NDArray[Any], box: tuple[slice, ...]) -> int:
@@ -116,9 +115,9 @@ def _step_in(array: NDArray[Any], box: tuple[slice, ...]) -> int:
         high = list(low)
         low[axis], high[axis] = slice(None, -1), slice(1, None)
         changes = array[tuple(high)] != array[tuple(low)]
-        places = np.flatnonzero(changes.any(axis=_other_axes(array.ndim, axis)))
+        places = changes.any(axis=_other_axes(array.ndim, axis)).nonzero()[0]
         if len(places) >= _FEWEST_OUTLINES:
-            steps.append(int(np.gcd.reduce(np.diff(places))))
+            steps.append(int(np.gcd.reduce(places[1:] - places[:-1])))
     return min(steps, default=0) if len(steps) >= min(array.ndim, 2) else 0
 
 
@@ -128,7 +127,7 @@ def _box(drawn: NDArray[np.bool_]) -> tuple[slice, ...] | None:
     for axis in range(drawn.ndim):
         # Each axis is looked through within the box found so far.
         inside = drawn[tuple(box)]
-        places = np.flatnonzero(inside.any(axis=_other_axes(drawn.ndim, axis)))
+        places = np.asarray(inside.any(axis=_other_axes(drawn.ndim, axis))).nonzero()[0]
         if not places.size:
             return None
         box.append(slice(int(places[0]), int(places[-1]) + 1))
@@ -140,6 +139,7 @@ def _sums(values: NDArray[np.bool_], axis: int) -> NDArray[np.intp]:
     return np.asarray(values.sum(axis=_other_axes(values.ndim, axis), dtype=np.intp))
 
 
+@cache
 def _other_axes(ndim: int, axis: int) -> tuple[int, ...]:
     return tuple(other for other in range(ndim) if other != axis)
 

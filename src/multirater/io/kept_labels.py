@@ -24,7 +24,7 @@ _MOST_BYTES = 256_000_000
 """Of what is kept of a data set; the rest is read from files again."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, slots=True)
 class KeptLabel:
     """A label, packed.
 
@@ -112,7 +112,7 @@ def kept_of(case: Case, labels: Mapping[str, LabelMap]) -> dict[str, KeptLabel]:
         labels: by rater, as they were read; `(truth)` is the truth.
     """
     sources: dict[str, Source[LabelMap] | None] = {**case.labels, TRUTH: case.truth}
-    from_files = {who for who, source in sources.items() if source is not None and source.paths}
+    from_files = {who for who, source in sources.items() if source is not None and source.files}
     return {
         who: keep_label(label)
         for who, label in labels.items()

@@ -7,8 +7,9 @@ is reported at once, together with those of the files, which are read then to fi
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -20,7 +21,7 @@ from multirater.io.case_files import read_case_files
 from multirater.io.drawings.reading import read_drawing
 from multirater.io.folders import discover_rows, is_folder_layout
 from multirater.io.formats.images import image_shape, read_image
-from multirater.io.formats.labels import read_label
+from multirater.io.formats.labels import Grid, read_label
 from multirater.io.formats.stray import Stray
 from multirater.io.tables import classes as classes_file
 from multirater.io.tables import manifest
@@ -47,6 +48,9 @@ if TYPE_CHECKING:
 
 _POINT = Geometry((), (), ())
 """The geometry of a label without space: one class for the whole image."""
+
+_NOTHING: Mapping[str, str] = {}
+"""What most cases say, shared by all of them."""
 
 _MOST_CASES_TO_SEARCH = 1000
 """A data set with a faulty table is searched for faulty files up to this size: it takes time."""
@@ -284,6 +288,19 @@ def _index_by_name(classes: Classes) -> Mapping[str, int]:
     return numbers | {name: index for index, name in enumerate(classes.names)}
 
 
+@dataclass(frozen=True, slots=True)
+class _LabelFile:
+    """Reads a label file when called, as a `partial` of `read_label` in a tenth of its memory."""
+
+    file: str
+    classes: Classes | None
+    like: Callable[[], Grid] | None
+    stray: Stray | None
+
+    def __call__(self) -> LabelMap:
+        return read_label(self.file, classes=self.classes, like=self.like, stray=self.stray)
+
+
 def _case(
     name: str, rows: list[Row], files: Files, kind: LabelKind, classes: Classes | None
 ) -> Case:
@@ -299,10 +316,9 @@ def _case(
         def of_cell(cell: str, stray: str) -> Source[LabelMap]:
             if kind == "classes":
                 return Source(partial(_class_label, indices[cell]))
-            file = files.path(cell)
+            file = files.name(cell)
             how = cast(Stray | None, stray or None)
-            read = partial(read_label, file, classes=known, like=like, stray=how)
-            return Source(read, (file,), stray)
+            return Source(_LabelFile(file, known, like, how), (file,), stray)
 
         return of_cell
 
@@ -312,20 +328,20 @@ def _case(
         name,
         image,
         {
-            row.rater: label(row.label, row.stray)
+            sys.intern(row.rater): label(row.label, row.stray)
             for row in rows
             if row.label and not row.is_drawing
         },
         source(of_truth)(truth, _said(rows, "stray")) if truth else None,
         _said(rows, "split"),
-        {row.rater: row.simulated for row in rows if row.simulated and not row.is_drawing},
+        {r.rater: r.simulated for r in rows if r.simulated and not r.is_drawing} or _NOTHING,
         tuple(
             _drawing(row, files.path(row.label), paths, classes)
             for row in rows
             if row.label and row.is_drawing
         ),
         _said(rows, "patient"),
-        when={row.rater: row.when for row in rows if row.when and not row.is_drawing},
+        when={r.rater: r.when for r in rows if r.when and not r.is_drawing} or _NOTHING,
         diagnosis=_said(rows, "diagnosis"),
     )
 

@@ -25,7 +25,7 @@ from multirater.patterns import encode_patterns
 from multirater.types import MISSING, Case, Classes, Dataset, Geometry, LabelMap
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, slots=True)
 class CaseSurvey:
     """What one case holds.
 

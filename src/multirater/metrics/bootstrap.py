@@ -21,7 +21,7 @@ from multirater.metrics.class_indices import as_item_weights
 from multirater.metrics.known import mean_of_known
 from multirater.metrics.rating_counts import RatingCounts, Ratings
 
-_AT_ONCE = 1 << 20
+_AT_ONCE = 1 << 17
 """Values that are drawn in one go: hundreds of small draws one by one are slow."""
 
 Value = TypeVar("Value")

@@ -140,11 +140,11 @@ def require_png_checksums(stream: IO[bytes]) -> None:
         if len(start) < 8:
             raise ValueError("it is truncated: its end is missing")
         length, kind = int.from_bytes(start[:4], "big"), start[4:]
-        content = stream.read(length)
-        stored = stream.read(4)
-        if len(content) < length or len(stored) < 4:
+        content = stream.read(length + 4)  # the checksum is its end
+        if len(content) < length + 4:
             raise ValueError("it is truncated")
-        if zlib.crc32(content, zlib.crc32(kind)) != int.from_bytes(stored, "big"):
+        found = zlib.crc32(memoryview(content)[:length], zlib.crc32(kind))
+        if found != int.from_bytes(content[length:], "big"):
             name = kind.decode("ascii", errors="replace")
             raise ValueError(f"it is damaged: the checksum of its part {name!r} is wrong")
         if kind == b"IEND":

@@ -29,6 +29,7 @@ HIGHEST_UNDECLARED = 127
 """Larger values are likely grey levels, so that they are class indices only if declared as such."""
 
 _FULL_SCALE = (255, 65535)
+_FOREGROUND = {full: FOREGROUND.format(full) for full in _FULL_SCALE}
 
 
 def decode_labels(
@@ -150,7 +151,7 @@ _LARGEST = 2.0**53
 def _decode_values(
     values: NDArray[Any], classes: Classes | None, stray: Stray | None = None
 ) -> tuple[NDArray[np.int16], str]:
-    present = {int(value) for value in distinct(values)}
+    present = set(distinct(values).tolist())
     if stray is not None and present - {MISSING} - (known := _known_values(values, classes)):
         indices, rule = _decode_values(settled(values, known, stray), classes)
         return indices, f"{rule}, strays are {stray}"
@@ -169,7 +170,7 @@ def _decode_values(
         and (classes is None or len(classes) == 2)
     ):
         to_index[full] = 1
-        rule = FOREGROUND.format(full)
+        rule = _FOREGROUND[full]
     _require_known(values, to_index, classes)
     return _map_values(values, to_index), rule
 
@@ -355,7 +356,7 @@ def distinct(values: NDArray[Any]) -> NDArray[Any]:
     if values.size == 0:
         return np.empty(0, dtype=np.int64)
     if values.dtype == np.uint8 and values.size <= 1 << 16:  # small pictures: one pass
-        return np.flatnonzero(np.bincount(values.reshape(-1)))
+        return np.bincount(values.reshape(-1)).nonzero()[0]
     low, high = int(values.min()), int(values.max())
     if high - low > 1 << 16:
         return np.unique(values)
@@ -375,7 +376,7 @@ def _map_values(values: NDArray[Any], to_index: dict[int, int]) -> NDArray[np.in
         table = np.zeros(256, dtype=np.int16)
         for value, index in to_index.items():
             table[value] = index
-        return np.asarray(table[values])
+        return table.take(values)
     sources = np.array(sorted(to_index))
     targets = np.array([to_index[int(value)] for value in sources], dtype=np.int16)
     return np.asarray(targets[np.searchsorted(sources, values)])

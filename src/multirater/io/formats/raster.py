@@ -11,6 +11,7 @@ default travels in a text chunk of the PNG, as JSON.
 from __future__ import annotations
 
 import json
+import os
 from io import BytesIO
 from math import prod
 from pathlib import Path
@@ -94,11 +95,11 @@ def write(image: Image, path: Path) -> None:
 
 def _stream(path: Path) -> IO[bytes]:
     """Open a file; a small one is in memory then, however often it is gone through."""
-    with path.open("rb") as stream:
-        start = stream.read(_SMALL)
-        if len(start) < _SMALL:
-            return BytesIO(start)
-    return path.open("rb")
+    stream = open(path, "rb")  # noqa: PTH123, SIM115, faster than by pathlib
+    if os.fstat(stream.fileno()).st_size >= _SMALL:
+        return stream
+    with stream:
+        return BytesIO(stream.read())
 
 
 def _opened(file: Path | IO[bytes]) -> Pillow.Image:

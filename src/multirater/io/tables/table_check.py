@@ -31,9 +31,13 @@ class Files:
 
     def path(self, cell: str) -> Path:
         """Return the file of a cell; backslashes separate folders where no file has them."""
+        return Path(self.name(cell))
+
+    def name(self, cell: str) -> str:
+        """Return the file of a cell as text."""
         if "\\" in cell and not self._is_there(cell):
             cell = cell.replace("\\", "/")
-        return self.root / cell
+        return os.path.join(self._root, cell)  # noqa: PTH118, a path takes more memory
 
     def images(self, cell: str) -> tuple[Path, ...]:
         """Return the image files of a cell, one per modality."""
