@@ -44,6 +44,8 @@ two thirds: there what raters have in common teaches features more than it costs
       they are known to foresee them (U).
 4. The epoch is chosen by the likelihood of held-out labels under the heads, among those of step 3.
    Of epochs within two per cent of the best the last is kept: it has weighed the raters best.
+   What is kept, and held against those labels, is the average of the weights over the last
+   twentieth of the steps (`multirater.training.averaging`).
 
 So a run makes a third more passes over the cases than it was asked for. Why it holds where other
 ways fail, with figures: docs/decisions/0004-whom-to-follow.md.

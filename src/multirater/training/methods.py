@@ -33,6 +33,7 @@ from multirater.nn.seed_network import SeedNetwork
 from multirater.nn.weighted_doctors import WeightedDoctorNet
 from multirater.training import class_auto, jury, networks, oracle
 from multirater.training.adapting import MeetTarget, on_vote_with_target
+from multirater.training.averaging import AverageWeights
 from multirater.training.box_candidates import on_box_candidates
 from multirater.training.config import TrainConfig
 from multirater.training.diagnosis_first import DiagnosisOptions, on_diagnosis_first
@@ -151,7 +152,8 @@ _FOR_MASKS: dict[str, Method] = {
         jury.schedule,
         warmup_competes=False,
         as_good=jury.AS_GOOD,
-        callbacks=(jury.WeighRaters,),
+        # In this order: raters are weighed by the weights that learn, not by their average.
+        callbacks=(AverageWeights, jury.WeighRaters),
         n_looks=jury.N_LOOKS,
     ),
     "cm": _CM,
