@@ -50,3 +50,20 @@ def test_the_root_is_no_place_to_write_at(study):
         done = shell(f'"$0" "$@" {verb} -q -o /')
         assert done.returncode == 2
         assert "error: file /: is" in done.stderr
+
+
+@pytest.mark.parametrize("words", ["--help", "info {study} -q", "fuse {study} -o {out}"])
+def test_a_reader_who_has_gone_ends_a_verb_quietly_as_other_programs_end(study, tmp_path, words):
+    reading, writing = os.pipe()
+    os.close(reading)
+    line = words.format(study=study, out=tmp_path / "out").split()
+    done = subprocess.run(
+        [sys.executable, "-m", "multirater", *line],
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    os.close(writing)
+    assert done.returncode == 128 + 13
+    assert b"Error" not in done.stderr
+    assert (tmp_path / "out/manifest.csv").is_file() == words.startswith("fuse")

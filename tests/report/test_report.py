@@ -3,12 +3,16 @@ from collections import Counter
 from dataclasses import replace
 from importlib import import_module
 
+import numpy as np
 import pytest
 
 from multirater import read_dataset, write_dataset
 from multirater.errors import InputError
 from multirater.fusion.fused_dataset import fuse_dataset
+from multirater.io.formats.images import write_image
+from multirater.io.formats.labels import write_label
 from multirater.report import write_report
+from multirater.types import Geometry, Image, LabelMap
 
 
 def test_one_file_and_nothing_beside_it(kinds, tmp_path):
@@ -61,6 +65,29 @@ def test_figures_come_with_it(kinds, tmp_path):
     write_report(kinds["truth"], tmp_path / "r.html", figures=tmp_path / "figures")
     suffixes = {path.suffix for path in (tmp_path / "figures").iterdir()}
     assert suffixes == {".png", ".svg"}
+
+
+@pytest.mark.parametrize("place", [".", "raters/anna"])
+def test_figures_go_into_no_study(tmp_path, place):
+    study = tmp_path / "study"
+    (study / "raters").mkdir(parents=True)
+    for rater in ("anna", "bert"):
+        label = LabelMap(np.eye(4, dtype=np.int16), Geometry.default(2))
+        (study / "raters" / rater).mkdir()
+        write_label(label, study / "raters" / rater / "a.png")
+    (study / "images").mkdir()
+    write_image(Image(np.zeros((1, 4, 4), np.uint8), label.geometry), study / "images/a.png")
+    before = sorted(study.rglob("*"))
+    with pytest.raises(InputError, match="no figures are written there"):
+        write_report(study, tmp_path / "r.html", figures=study / place)
+    assert sorted(study.rglob("*")) == before
+    assert not (tmp_path / "r.html").exists()
+
+
+def test_figures_go_into_no_other_study(kinds, tmp_path):
+    (tmp_path / "manifest.csv").write_text("case,image\n")
+    with pytest.raises(InputError, match="holds a data set or a result"):
+        write_report(kinds["truth"], tmp_path / "r.html", figures=tmp_path)
 
 
 def test_figures_that_cannot_be_written_leave_no_page(kinds, tmp_path):

@@ -68,6 +68,9 @@ for tool in IMPORTS:
 app.add_typer(importing.app, name="import")
 
 
+_PIPE_CLOSED = 128 + 13  # SIGPIPE, which not every system has
+
+
 def _terminated(*_: object) -> None:
     """End as an interruption does: what is half written is cleaned up or kept to go on from."""
     raise SystemExit(128 + signal.SIGTERM)
@@ -83,16 +86,36 @@ def _make_streams_safe() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
+def _status() -> int | str | None:
+    """Run a verb and return the status with which it ends."""
+    try:
+        app()
+    except SystemExit as ended:
+        if isinstance(ended.__context__, BrokenPipeError):  # which Typer turns into 1
+            raise ended.__context__ from None
+        return ended.code
+    return 0
+
+
+def _nobody_reads() -> None:
+    """Let nothing more be written, so that the end is quiet."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (1, 2):
+        os.dup2(nowhere, stream)
+
+
 def main() -> None:
-    """Run the command line; an interruption from the keyboard ends it without a traceback."""
+    """Run the command line; whoever interrupts it, or stops to read it, sees no traceback."""
     signal.signal(signal.SIGTERM, _terminated)
     _make_streams_safe()
     try:
-        app()
+        status = _status()
+        sys.stdout.flush()
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
-        sys.exit(130)
+        status = 130
     except BrokenPipeError:
-        # Whoever read our output, such as `head`, has seen enough.
-        sys.stderr.close()
-        sys.exit(0)
+        # Whoever read our output, such as `head`, has seen enough: end as other programs do.
+        _nobody_reads()
+        status = _PIPE_CLOSED
+    sys.exit(status)

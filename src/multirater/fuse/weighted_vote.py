@@ -96,12 +96,13 @@ def _add_judged(counts: Array, answers: Answers, weight: Array) -> None:
     rater, said = np.divmod(answers.matrix.indices, answers.n_classes)
     items = answers.weight[row] * answers.matrix.data
     few = np.diff(answers.matrix.indptr)[row] <= _FEW
-    gold = np.full(len(row), MISSING) if answers.gold is None else answers.gold[row]
-    items = np.where(gold == MISSING, items, _GOLD * items)
-    classes = np.arange(answers.n_classes)
     votes = _votes(answers, weight)[row]
     votes[np.arange(len(row)), said] -= weight[rater]
-    votes = np.where(gold[:, None] == MISSING, votes, gold[:, None] == classes)
+    if answers.gold is not None:
+        gold = answers.gold[row]
+        items = np.where(gold == MISSING, items, _GOLD * items)
+        decided = gold[:, None] == np.arange(answers.n_classes)
+        votes = np.where(gold[:, None] == MISSING, votes, decided)
     known = votes.sum(1) > 1e-9
     others = items[known, None] * _verdict(votes[known], few[known])
     np.add.at(counts.swapaxes(1, 2), (rater[known], said[known]), others)
@@ -137,8 +138,10 @@ def _verdict(votes: Array, few: NDArray[np.bool_]) -> Array:
     """
     # What is left of equal weights may differ by rounding: ties stay ties.
     rounded = votes.round(9)
-    top = (rounded == rounded.max(1, keepdims=True)).astype(float)
     first = np.eye(votes.shape[1])[rounded.argmax(1)]
+    if not few.any():
+        return np.asarray(first)
+    top = (rounded == rounded.max(1, keepdims=True)).astype(float)
     return np.asarray(np.where(few[:, None], top / top.sum(1, keepdims=True), first))
 
 

@@ -12,9 +12,10 @@ from multirater.io.case_files import folders_of
 from multirater.io.new_folder import new_folder
 from multirater.progress import track
 from multirater.report.case_data import make_encoder
-from multirater.report.contents import Contents, gather
+from multirater.report.contents import Contents, gather_subject
 from multirater.report.page import CaseSource, Page
 from multirater.report.selection import MOST_CASES, choose_cases
+from multirater.report.subject import read_subject
 
 MOST_BYTES = 34_000_000
 """What the cases of a page in one file may take, so that the whole stays below 40 MB."""
@@ -72,9 +73,12 @@ def write_report(
     _require_writable(target, cases, overwrite)
     if figures is not None:
         # Before anything is looked at: figures need an extra.
-        from multirater.report.figures import write_figures
-    contents = gather(
-        _as_list(paths), raters=raters, exclude=exclude, gold=gold, seed=seed, workers=workers
+        from multirater.report.figures.writing import require_apart, write_figures
+    subject = read_subject(_as_list(paths))
+    if figures is not None:
+        require_apart(Path(figures), subject)
+    contents = gather_subject(
+        subject, raters=raters, exclude=exclude, gold=gold, seed=seed, workers=workers
     )
     if figures is not None:
         write_figures(contents, figures, overwrite=overwrite)

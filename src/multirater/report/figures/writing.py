@@ -6,9 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from multirater.errors import Fault, InputError
+from multirater.io.case_files import folders_of
+from multirater.io.own_files import is_listed
+from multirater.io.tables.manifest import FILE_NAME as MANIFEST
 from multirater.report.contents import Contents, gather
 from multirater.report.figures.choice import figures_of
 from multirater.report.figures.files import write_figure
+from multirater.report.subject import Subject
 
 
 def write_figures(
@@ -49,6 +53,7 @@ def write_figures(
         write_figures(["study", "fused", "predicted"], "figures")
     """
     contents = source if isinstance(source, Contents) else _gathered(source)
+    require_apart(Path(folder), contents.subject)
     written = []
     for stem, figure in figures_of(contents, cases):
         written += write_figure(figure, Path(folder), stem, overwrite=overwrite)
@@ -57,6 +62,30 @@ def write_figures(
             Fault("nothing to draw", expected="labels of raters, a fusion, a run or predictions")
         )
     return written
+
+
+def require_apart(folder: Path, subject: Subject) -> None:
+    """Refuse to put figures among files that are read, or into any study or result.
+
+    Args:
+        folder: for the figures.
+        subject: what they show.
+
+    Raises:
+        InputError: before anything is written.
+    """
+    read = [subject.dataset, *(each.dataset for each in subject.results)]
+    places = {place.resolve() for dataset in read for place in folders_of(dataset)}
+    places |= {run.folder.resolve() for run in subject.runs}
+    if folder.resolve() in places or (folder / MANIFEST).exists() or is_listed(folder):
+        raise InputError(
+            Fault(
+                "holds a data set or a result, so no figures are written there",
+                expected="a folder for figures alone",
+                fix="choose another folder, such as figures",
+                file=str(folder),
+            )
+        )
 
 
 def _gathered(source: str | Path | Sequence[str | Path]) -> Contents:
