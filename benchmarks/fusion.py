@@ -180,8 +180,8 @@ def ratio_row(name: str, ours: Time, theirs: Time, target: float) -> list[str]:
         f"{ours.wall:.4f}",
         f"{theirs.cpu:.3f}",
         f"{theirs.wall:.3f}",
-        f"{ratio:.0f} x",
-        f"{theirs.wall / ours.wall:.0f} x",
+        f"{ratio:.3g} x",
+        f"{theirs.wall / ours.wall:.3g} x",
         f">= {target} x",
         "yes" if ratio >= target else "NO",
     ]
@@ -245,7 +245,7 @@ def print_peak(what: str, file: Path) -> None:
 
 def run_compiled(function: Callable[[], Any]) -> None:
     """Run something small in the compiled loops that only large problems take."""
-    modules = [import_module(f"multirater.fuse.{name}") for name in ("em", "spatial_staple")]
+    modules = [import_module(f"multirater.fuse.{name}") for name in ("expectation", "spatial_staple")]
     kept = [module._WORTH_COMPILING for module in modules]
     for module in modules:
         module._WORTH_COMPILING = 0
