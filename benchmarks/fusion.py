@@ -245,7 +245,9 @@ def print_peak(what: str, file: Path) -> None:
 
 def run_compiled(function: Callable[[], Any]) -> None:
     """Run something small in the compiled loops that only large problems take."""
-    modules = [import_module(f"multirater.fuse.{name}") for name in ("expectation", "spatial_staple")]
+    modules = [
+        import_module(f"multirater.fuse.{name}") for name in ("expectation", "spatial_staple")
+    ]
     kept = [module._WORTH_COMPILING for module in modules]
     for module in modules:
         module._WORTH_COMPILING = 0

@@ -1,5 +1,7 @@
 """NRRD and MetaImage, held against SimpleITK and the text of the files."""
 
+import re
+
 import numpy as np
 import pytest
 import SimpleITK as sitk
@@ -88,3 +90,14 @@ def test_the_terminal_stays_quiet_and_the_switch_is_put_back(tmp_path):
     write_image(Image(np.zeros((1, 3, 4), np.uint8), Geometry.default(2)), tmp_path / "a.mha")
     read_image(tmp_path / "a.mha")
     assert sitk.ProcessObject.GetGlobalWarningDisplay() == before
+
+
+def test_packed_data_of_which_the_header_counts_too_few_bytes_are_refused(tmp_path):
+    drawn = RNG.integers(0, 2, (1, 9, 9, 9)).astype(np.uint8)
+    write_image(Image(drawn, Geometry.default(3)), tmp_path / "a.mha")
+    whole = (tmp_path / "a.mha").read_bytes()
+    size = re.search(rb"CompressedDataSize = (\d+)", whole)[1]
+    fewer = str(int(size) - 20).encode().rjust(len(size), b"0")
+    (tmp_path / "a.mha").write_bytes(whole.replace(b"Size = " + size, b"Size = " + fewer))
+    with pytest.raises(InputError, match="end too soon"):
+        read_image(tmp_path / "a.mha")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from math import prod
 from pathlib import Path
 
@@ -39,12 +40,14 @@ class DataClaim:
         packing: `raw`, `gzip`, `bzip2`, `zlib`, or another that is left to ITK.
         names: files that hold the data; empty where they follow the header.
         offset: of data that follow the header.
+        n_packed: bytes of packed data that ITK takes; -1 for all that are there.
     """
 
     n_bytes: int
     packing: str
     names: tuple[str, ...]
     offset: int
+    n_packed: int = -1
 
 
 def require_honest(path: Path, *, is_nrrd: bool) -> None:
@@ -63,7 +66,8 @@ def require_honest(path: Path, *, is_nrrd: bool) -> None:
     with files[0].open("rb") as stream:
         stream.seek(0 if claim.names else claim.offset)
         if claim.packing in ("gzip", "bzip2", "zlib"):
-            require_sound(stream, claim.packing, claim.n_bytes)
+            packed = stream if claim.n_packed < 0 else BytesIO(stream.read(claim.n_packed))
+            require_sound(packed, claim.packing, claim.n_bytes)
         elif claim.packing == "raw" and not claim.names:
             n_there = path.stat().st_size - claim.offset
             if n_there < claim.n_bytes:
@@ -124,7 +128,9 @@ def _meta_claim(path: Path) -> DataClaim:
         names = listed
     elif "%" in named:
         names = _numbered(named)
-    return DataClaim(n_bytes, "zlib" if is_packed else "raw", tuple(names), offset)
+    n_packed = int(fields.get("compresseddatasize", "0")) or -1
+    packing = "zlib" if is_packed else "raw"
+    return DataClaim(n_bytes, packing, tuple(names), offset, n_packed)
 
 
 def _meta_fields(path: Path) -> tuple[dict[str, str], int, list[str]]:
