@@ -7,7 +7,6 @@ Truth is known and never used, neither in training nor in choosing anything, exc
 `truth`. All methods share backbone and data; the default makes a third more passes. It was chosen
 on seeds 0 to 5, 10, 20 to 22 and 30; the tables, benchmarks/results/arena.md, are of `SEEDS`. A
 change of how dense labels are learned was taken back for such runs after a look at these.
-Fusions other than the vote have fewer seeds so far: their means stand beside means of more.
 """
 
 from __future__ import annotations
