@@ -5,7 +5,8 @@
 
 Studies of masks of 64 x 64 pixels as PNG files, no images. Every verb runs in a process of its own,
 with one worker; its CPU seconds (all threads, user and system) and its peak memory are the system's
-count, and seconds by the clock stand beside them, which say little beside other work. With
+count, and seconds by the clock stand beside them, which say little beside other work: of this run,
+and of another with a worker per core, as a user has it. With
 `--against`, each run is followed by the same one with the package of another checkout, so that a
 busy machine slows both. What starting takes is measured by a study of two cases and taken off where
 growth is told. The report of more than 20 raters is written with its figures. `--write` keeps the
@@ -49,9 +50,12 @@ def write_study(folder: Path, n_cases: int, n_raters: int = 5, seed: int = 0) ->
     (folder / "manifest.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def run_verb(verb: str, study: Path, n_raters: int, source: Path, scratch: Path) -> Use:
+def run_verb(
+    verb: str, study: Path, n_raters: int, source: Path, scratch: Path, workers: int = 1
+) -> Use:
     """Run a verb as a user does; raise if it fails."""
-    command = [sys.executable, "-m", "multirater", verb, str(study), "--quiet", "--workers", "1"]
+    command = [sys.executable, "-m", "multirater", verb, str(study), "--quiet"]
+    command += ["--workers", str(workers)]
     if verb == "report":
         command += ["--output", str(scratch / "report.html"), "--overwrite"]
         command += ["--figures", str(scratch / "figures")] if n_raters > 20 else []
@@ -80,8 +84,9 @@ def rows_of(
                     start[against] = theirs.cpu
                 continue
             work = ours.cpu - start[OURS]
+            together = run_verb(verb, study, n_raters, OURS, folder, os.cpu_count() or 1)
             row = [verb, str(n_cases), f"{ours.cpu:.1f}", f"{ours.wall:.1f}"]
-            row += [f"{1000 * work / n_cases:.1f}", f"{ours.peak:.0f}"]
+            row += [f"{together.wall:.1f}", f"{1000 * work / n_cases:.1f}", f"{ours.peak:.0f}"]
             if against is not None and theirs is not None:
                 before = theirs.cpu - start[against]
                 row += [f"{theirs.cpu:.1f}", f"{work / before:.2f}", f"{theirs.peak:.0f}"]
@@ -105,7 +110,8 @@ def main() -> None:
     parser.add_argument("--against", type=Path, help="src folder of another checkout")
     parser.add_argument("--write", action="store_true", help="keep the table in results/")
     arguments = parser.parse_args()
-    header = ["verb", "cases", "CPU s", "s by the clock", "CPU ms per case", "peak MB"]
+    header = ["verb", "cases", "CPU s", "s by the clock", "s, a worker per core"]
+    header += ["CPU ms per case", "peak MB"]
     if arguments.against is not None:
         header += ["CPU s, other", "share of the other's", "peak MB, other"]
     print("  ".join(header))
