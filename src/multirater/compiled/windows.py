@@ -63,6 +63,7 @@ def window_likelihood(
     half: NDArray[np.int64],
     first: int,
     total: Sums,
+    inverse: Sums,
     added: Sums,
     weight: float,
     found: Sums,
@@ -75,6 +76,7 @@ def window_likelihood(
         half: as in `window_means`.
         first: as in `window_means`.
         total: `window_means` plus weight, of the block.
+        inverse: 1 / total, which raters share.
         added: (true, observed), added to the shares of the window.
         weight: how much `added` has in all.
         found: (n_classes, planes of the block); stays as it is where the label is missing.
@@ -95,6 +97,7 @@ def window_likelihood(
             line[:] = 0.0
             for y in range(height):
                 said, whole, target = label[first + row, y], total[t, row, y], found[t, row, y]
+                divisor = inverse[t, row, y]
                 # What no other class was drawn in is left for the last one.
                 for x in range(width):
                     rest[x] = whole[x] - weight + added[t, last_class]
@@ -108,7 +111,7 @@ def window_likelihood(
                             else (rest[x] - drawn[x] if said[x] == last_class else rest[x])
                         )
                 for x in range(width):
-                    share = max(rest[x] / whole[x], 1e-30)
+                    share = max(rest[x] * divisor[x], 1e-30)
                     target[x] *= share if said[x] >= 0 else 1.0
 
 
@@ -168,9 +171,20 @@ def _move_line(line: Sums, sums: Sums, half_y: int, half_x: int, y: int) -> None
 
 @compile_loop
 def _along_line(line: Sums, half: int, scale: float, found: Sums) -> None:
-    running = 0.0
-    for x in range(2 * half + 1):
-        running += line[x]
-    for x in range(found.size):
-        running += line[x + 2 * half + 1] - line[x]
-        found[x] = max(running * scale, 0.0)
+    """Move the window along a line, from its beginning and from its middle at the same time.
+
+    Each sum waits for the one before it: two of them at once cost hardly more than one.
+    """
+    side, middle = 2 * half + 1, found.size // 2
+    left, right = 0.0, 0.0
+    for x in range(side):
+        left += line[x]
+        right += line[middle + x]
+    for x in range(middle):
+        left += line[x + side] - line[x]
+        right += line[middle + x + side] - line[middle + x]
+        found[x] = max(left * scale, 0.0)
+        found[middle + x] = max(right * scale, 0.0)
+    for x in range(2 * middle, found.size):
+        right += line[x + side] - line[x]
+        found[x] = max(right * scale, 0.0)

@@ -87,32 +87,33 @@ def _step_of_block(
     sums = np.empty(joint.shape)
     everywhere = np.broadcast_to(np.int8(0), labels.shape[1:])
     window_means(everywhere, probability, half, planes.start, sums)
-    normaliser = _write_prior(joint, sums, belief)
+    likelihood, normaliser = _prior(sums, belief)
     sums += belief.weight
-    likelihood = np.ones(joint.shape)
-    for number, (label, cm) in enumerate(zip(labels, belief.cm, strict=True)):
-        total = sums
+    inverse = 1 / sums
+    joint[...] = 0
+    # The prior is the first factor.
+    for number, (label, cm) in enumerate(zip(labels, belief.cm, strict=True), start=1):
+        total, divisor = sums, inverse
         if (label == MISSING).any():
             total = np.empty(joint.shape)
             window_means(label, probability, half, planes.start, total)
             total += belief.weight
-        given = (half, planes.start, total, belief.weight * cm, belief.weight)
+            divisor = 1 / total
+        given = (half, planes.start, total, divisor, belief.weight * cm, belief.weight)
         window_likelihood(label, probability, *given, likelihood)
-        if number % _MOST_FACTORS == _MOST_FACTORS - 1 or number == len(labels) - 1:
+        if number % _MOST_FACTORS == _MOST_FACTORS - 1 or number == len(labels):
             joint += np.log(likelihood, out=likelihood)
             likelihood[...] = 1.0
     return normalise(joint) + normaliser
 
 
-def _write_prior(joint: Map, shares: NDArray[np.float64], belief: LocalPrior) -> float:
-    """Write log class probabilities before any label; return what normalises them, summed."""
-    for target, share, before in zip(joint, shares, belief.prior, strict=True):
-        target[...] = (
-            np.log(np.maximum(share + belief.weight * before, TINY))
-            if belief.local
-            else np.log(max(before, TINY))
-        )
-    return -float(np.log(shares.sum(0) + belief.weight).sum()) if belief.local else 0.0
+def _prior(shares: NDArray[np.float64], belief: LocalPrior) -> tuple[NDArray[np.float64], float]:
+    """Return class probabilities before any label, and the log of what normalises them, summed."""
+    before = belief.prior.reshape(-1, *(1 for _ in shares.shape[1:]))
+    if not belief.local:
+        return np.broadcast_to(np.maximum(before, TINY), shares.shape).copy(), 0.0
+    normaliser = -float(np.log(shares.sum(0) + belief.weight).sum())
+    return np.maximum(shares + belief.weight * before, TINY), normaliser
 
 
 def normalise(joint: Map) -> float:
