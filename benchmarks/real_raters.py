@@ -13,11 +13,13 @@ from __future__ import annotations
 import argparse
 import tempfile
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from PIL import Image
 
 import multirater
@@ -25,7 +27,7 @@ from grid import current_commit, markdown
 from multirater.metrics import dice_score
 from multirater.training import TrainConfig, train
 from multirater.training.predictor import Predictor
-from multirater.types import Dataset
+from multirater.types import Case, Dataset
 
 METHODS = ("mode", "staple", "auto")
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -94,9 +96,19 @@ def areas(predictor: Predictor, dataset: Dataset) -> pd.DataFrame:
     for each in predictor.of_cases(dataset.split("test"), lambda _: everyone):
         assert each.prediction.drawn is not None
         predicted += each.prediction.drawn[:, 1].sum((1, 2))
-        drawn += [(each.case.read_label(rater).array == 1).sum() for rater in dataset.raters]
-    table = {"predicted": predicted / predicted.mean(), "drawn": drawn / drawn.mean()}
+        drawn += _drawn(each.case, dataset.raters)
+    learned = sum(_drawn(case, dataset.raters) for case in dataset.split("train"))
+    table = {
+        "predicted": predicted / predicted.mean(),
+        "drawn": drawn / drawn.mean(),
+        "drawn, trained on": learned / np.mean(learned),
+    }
     return pd.DataFrame(table, index=pd.Index(dataset.raters, name="rater")).round(3)
+
+
+def _drawn(case: Case, raters: Sequence[str]) -> NDArray[np.int64]:
+    """Pixels that each rater drew."""
+    return np.array([(case.read_label(rater).array == 1).sum() for rater in raters])
 
 
 def main() -> None:
