@@ -18,14 +18,25 @@ if TYPE_CHECKING:
 _MOST_CASES = 8
 """Cases that are named of a finding."""
 
+_PIPED_WIDTH, _COLUMN_WIDTH, _ALWAYS_SHOWN = 240, 10, 14
+"""Letters in a line that is not read on a terminal; letters that a column takes at least, so that
+it can be read; and how many columns are shown on the narrowest terminal."""
+
 
 def print_table(frame: pd.DataFrame, title: str) -> None:
-    """Print a table; numbers to three digits, index columns first."""
+    """Print a table; numbers to three digits, index columns first.
+
+    Of a table with more columns than can be read, as of a hundred classes, the first are shown.
+    """
     from rich import box
     from rich.console import Console
     from rich.table import Table
 
-    flat = frame.reset_index() if any(frame.index.names) else frame
+    # Piped output has no width of its own: give it enough for every column.
+    width = None if sys.stdout.isatty() else _PIPED_WIDTH
+    console = Console(width=width, highlight=False, markup=False)
+    whole = frame.reset_index() if any(frame.index.names) else frame
+    flat = whole.iloc[:, : max(console.width // _COLUMN_WIDTH, _ALWAYS_SHOWN)]
     table = Table(box=box.SIMPLE_HEAD)
     for name in flat.columns:
         numeric = flat[name].dtype.kind in "fiu"
@@ -34,11 +45,10 @@ def print_table(frame: pd.DataFrame, title: str) -> None:
         )
     for row in flat.itertuples(index=False):
         table.add_row(*(_cell(value) for value in row))
-    # Piped output has no width of its own: give it enough for every column.
-    width = None if sys.stdout.isatty() else 240
-    console = Console(width=width, highlight=False, markup=False)
     console.print(harmless(title))
     console.print(table)
+    if hidden := len(whole.columns) - len(flat.columns):
+        console.print(f"{hidden} more columns are not shown: --json has all")
 
 
 def print_facts(facts: Mapping[str, object]) -> None:

@@ -10,6 +10,7 @@ from multirater.sanity.empty import empty_for_missing, missing_for_empty
 from multirater.sanity.facts import study_facts
 from multirater.sanity.mixed_axes import mixed_axes
 from multirater.sanity.patients import mixed_patients
+from multirater.sanity.pictures import pictures_for_labels
 from multirater.sanity.resolution import coarse_raters
 from multirater.sanity.reversed import reversed_masks
 from multirater.sanity.shift import shifted_raters
@@ -22,6 +23,7 @@ _MOST_SAID = 3
 
 _CHECKS = (
     mixed_axes,
+    pictures_for_labels,
     reversed_masks,
     covering_classes,
     alike_raters,
