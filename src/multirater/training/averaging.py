@@ -1,8 +1,8 @@
 """Keep the average of the last weights of a network instead of the last ones.
 
-Labels that disagree pull the weights to and fro until the end. Their average over the last steps is
-closer to what all of them have in common, at the price of a copy of the weights. The network that
-learns goes on as if nothing was averaged.
+Labels that disagree pull the weights back and forth until the end. Their average over the last
+steps is closer to what all of them have in common, at the price of a copy of the weights. The
+network that learns goes on as if nothing was averaged.
 """
 
 from __future__ import annotations
