@@ -18,7 +18,7 @@ def study():
 
 
 def watched(monkeypatch):
-    """Collect the truth head's weights before every step but the first, and at every end."""
+    """Collect the truth head's weights after every step."""
     seen = []
     original = AverageWeights.on_train_batch_end
 

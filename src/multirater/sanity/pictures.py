@@ -34,8 +34,8 @@ def pictures_for_labels(facts: StudyFacts) -> list[Finding]:
 def _finding(facts: StudyFacts, rater: str, usual: float, where: np.ndarray) -> Finding:
     return Finding(
         "problem",
-        f"{rater} uses {usual:.0f} classes in a case, in the middle, that nobody else uses there: "
-        "pictures in the place of labels, perhaps",
+        f"{rater} usually uses {usual:.0f} classes in a case that nobody else uses there: pictures "
+        "in the place of labels, perhaps",
         "picture-for-label",
         {"classes": usual},
         facts.names(where),

@@ -38,6 +38,10 @@ class AverageWeights(Callback):
         self.average: list[Tensor] = []
         self.learning: list[Tensor] = []
 
+    def on_train_start(self, _: lightning.Trainer, module: lightning.LightningModule) -> None:
+        """Bring what a resumed run has read to where the network is."""
+        self.average = [each.to(module.device) for each in self.average]
+
     def on_train_epoch_start(self, _: lightning.Trainer, module: lightning.LightningModule) -> None:
         """Take up the weights that learn."""
         if self.learning:
