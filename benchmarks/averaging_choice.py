@@ -42,5 +42,10 @@ def averages(way: str) -> bool:
     return way in ("auto", "mode, averaged")
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Run what is missing, and write the table."""
     compare_ways("averaging_choice", "Averaged weights", work, REGIMES, WAYS)
+
+
+if __name__ == "__main__":
+    main()

@@ -45,5 +45,10 @@ def work(job: Job) -> dict[str, Any]:
         return trained(job, "mode" if job["way"] == "mode" else "auto")
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Run what is missing, and write the table."""
     compare_ways("standing_choice", "Labels that stand", work, REGIMES, (*WAYS, "mode"))
+
+
+if __name__ == "__main__":
+    main()
