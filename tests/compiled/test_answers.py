@@ -29,7 +29,7 @@ def both_ways(monkeypatch, function):
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.integers(0, 10_000), st.integers(1, 7), st.integers(1, 11))
+@given(st.integers(0, 10_000), st.integers(1, 7), st.integers(1, 37))
 def test_compiled_steps_equal_those_in_numpy(seed, n_raters, n_classes):
     answers, cm, prior = made_up(seed, n_raters, n_classes)
     with pytest.MonkeyPatch.context() as patch:

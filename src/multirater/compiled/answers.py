@@ -7,6 +7,7 @@ that answer given each true class.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,9 @@ from multirater.compiled import compile_loop
 from multirater.compiled.vectors import WIDTH, add_to_rows, multiply_rows
 
 Array = NDArray[np.float64]
+
+_LINE = 64
+"""Bytes of a cache line."""
 
 
 def expect(
@@ -28,7 +32,7 @@ def expect(
         row's answers (n_rows,).
     """
     n_classes = len(prior)
-    counts, mass = np.zeros((len(chance), _padded(n_classes))), np.zeros(_padded(n_classes))
+    counts, mass = _zeros((len(chance), _padded(n_classes))), _zeros((_padded(n_classes),))
     total = np.empty(len(weight))
     given = (start, _as_int32(columns), weight, _pad(chance), _pad(prior))
     _expect(*given, counts, mass, total)
@@ -67,9 +71,17 @@ def _padded(n_classes: int) -> int:
 
 def _pad(rows: Array) -> Array:
     """Fill rows up with zeros to whole vectors."""
-    padded = np.zeros((*rows.shape[:-1], _padded(rows.shape[-1])))
+    padded = _zeros((*rows.shape[:-1], _padded(rows.shape[-1])))
     padded[..., : rows.shape[-1]] = rows
     return padded
+
+
+def _zeros(shape: tuple[int, ...]) -> Array:
+    """Return zeros that begin where a cache line does: a vector is then never in two of them."""
+    n_bytes = 8 * math.prod(shape)
+    memory = np.zeros(n_bytes + _LINE, dtype=np.uint8)
+    start = -memory.ctypes.data % _LINE
+    return memory[start : start + n_bytes].view(np.float64).reshape(shape)
 
 
 def _as_int32(columns: NDArray[Any]) -> NDArray[np.int32]:

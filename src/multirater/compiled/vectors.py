@@ -7,6 +7,7 @@ of 32; n `columns` (int32) say which rows of a table are meant.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
@@ -19,7 +20,9 @@ WIDTH = 4
 
 _FOUR = ir.VectorType(ir.DoubleType(), WIDTH)
 _INT32, _INT64 = ir.IntType(32), ir.IntType(64)
-_NONE, _STEP = ir.Constant(_INT64, 0), ir.Constant(_INT64, 8 * WIDTH)
+_BYTES = 8 * WIDTH
+_AT_ONCE = 4
+"""Vectors of a row that are worked on side by side, so that a column is looked up once for all."""
 
 
 def _at(builder: Any, address: Any) -> Any:
@@ -42,6 +45,24 @@ def _row_offset(builder: Any, columns: Any, number: Any, stride: Any) -> Any:
     return builder.mul(builder.zext(column, _INT64), stride)
 
 
+def _over_row(builder: Any, stride: Any, work: Callable[[Any, int], None]) -> None:
+    """Have `work(offset, n_vectors)` done over a row: by fours, then the one to three left."""
+    step = ir.Constant(_INT64, _AT_ONCE * _BYTES)
+    whole = builder.and_(stride, ir.Constant(_INT64, -_AT_ONCE * _BYTES))
+    with cgutils.for_range_slice(builder, ir.Constant(_INT64, 0), whole, step) as (offset, _):
+        work(offset, _AT_ONCE)
+    left = builder.sub(stride, whole)
+    for n_vectors in range(1, _AT_ONCE):
+        are_left = builder.icmp_unsigned("==", left, ir.Constant(_INT64, n_vectors * _BYTES))
+        with builder.if_then(are_left):
+            work(whole, n_vectors)
+
+
+def _places(builder: Any, offset: Any, n_vectors: int) -> list[Any]:
+    steps = [ir.Constant(_INT64, number * _BYTES) for number in range(n_vectors)]
+    return [builder.add(offset, step) for step in steps]
+
+
 @intrinsic  # type: ignore[untyped-decorator]
 def multiply_rows(
     typing_context: Any, target: Any, first: Any, table: Any, columns: Any, n: Any, stride: Any
@@ -51,15 +72,21 @@ def multiply_rows(
 
     def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
         target, first, table, columns, n, stride = given
-        product = cgutils.alloca_once(builder, _FOUR)
-        with cgutils.for_range_slice(builder, _NONE, stride, _STEP) as (offset, _):
-            builder.store(_load(builder, builder.add(first, offset)), product)
-            part = builder.add(table, offset)
+
+        def multiply(offset: Any, n_vectors: int) -> None:
+            places = _places(builder, offset, n_vectors)
+            products = [cgutils.alloca_once(builder, _FOUR) for _ in places]
+            for place, product in zip(places, products, strict=True):
+                builder.store(_load(builder, builder.add(first, place)), product)
             with cgutils.for_range(builder, n) as loop:
-                row = builder.add(part, _row_offset(builder, columns, loop.index, stride))
-                factor = _load(builder, row)
-                builder.store(builder.fmul(builder.load(product), factor), product)
-            _store(builder, builder.load(product), builder.add(target, offset))
+                row = builder.add(table, _row_offset(builder, columns, loop.index, stride))
+                for place, product in zip(places, products, strict=True):
+                    factor = _load(builder, builder.add(row, place))
+                    builder.store(builder.fmul(builder.load(product), factor), product)
+            for place, product in zip(places, products, strict=True):
+                _store(builder, builder.load(product), builder.add(target, place))
+
+        _over_row(builder, stride, multiply)
         return context.get_dummy_value()
 
     return signature, generate
@@ -77,12 +104,18 @@ def add_to_rows(
         factors = ir.Constant(_FOUR, ir.Undefined)
         for place in range(WIDTH):
             factors = builder.insert_element(factors, factor, ir.Constant(_INT32, place))
-        with cgutils.for_range_slice(builder, _NONE, stride, _STEP) as (offset, _):
-            addend = builder.fmul(_load(builder, builder.add(source, offset)), factors)
-            part = builder.add(table, offset)
+
+        def add(offset: Any, n_vectors: int) -> None:
+            places = _places(builder, offset, n_vectors)
+            parts = [_load(builder, builder.add(source, place)) for place in places]
+            addends = [builder.fmul(part, factors) for part in parts]
             with cgutils.for_range(builder, n) as loop:
-                row = builder.add(part, _row_offset(builder, columns, loop.index, stride))
-                _store(builder, builder.fadd(_load(builder, row), addend), row)
+                row = builder.add(table, _row_offset(builder, columns, loop.index, stride))
+                for place, addend in zip(places, addends, strict=True):
+                    here = builder.add(row, place)
+                    _store(builder, builder.fadd(_load(builder, here), addend), here)
+
+        _over_row(builder, stride, add)
         return context.get_dummy_value()
 
     return signature, generate
