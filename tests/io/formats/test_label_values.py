@@ -375,3 +375,15 @@ def test_large_values_take_a_larger_type(values, kind):
 def test_values_too_large_for_whole_numbers_are_no_label():
     with pytest.raises(InputError, match="as large as 1e\\+30"):
         decode_labels(np.full((1, 2, 2), 1e30), None, stray="nearest")
+
+
+@pytest.mark.parametrize(
+    ("n_values", "share", "is_image"),
+    [(30, 0.9, True), (100, 0.9, True), (100, 0.05, True), (30, 0.05, False), (4, 0.9, False)],
+)
+def test_many_odd_values_make_an_image(n_values, share, is_image):
+    array = np.zeros((1, 100, 100), dtype=np.uint8)
+    array[0, :, 0] = 255
+    n_odd = int(share * 10_000)
+    array[0, :, 1:].flat[:n_odd] = np.resize(np.linspace(130, 254, n_values).astype(int), n_odd)
+    assert ("looks like an image" in refused(array).fix) == is_image

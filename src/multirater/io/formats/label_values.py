@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
 from multirater.io.formats.ground import holds, without_opacity
-from multirater.io.formats.stray import OFFER, Stray, place_of, require_few, settled
+from multirater.io.formats.stray import MOST_STRAYS, OFFER, Stray, place_of, require_few, settled
 from multirater.types import MISSING, Classes
 
 INDICES = "class indices"
@@ -27,6 +27,9 @@ FOREGROUND = "0 is background, {} is foreground"
 
 HIGHEST_UNDECLARED = 127
 """Larger values are likely grey levels, so that they are class indices only if declared as such."""
+
+_VALUES_OF_AN_IMAGE = (16, 64)
+"""Values of a file from which on it is no label: where most pixels hold odd ones, and else."""
 
 _FULL_SCALE = (255, 65535)
 _FOREGROUND = {full: FOREGROUND.format(full) for full in _FULL_SCALE}
@@ -199,7 +202,9 @@ def _require_known(values: NDArray[Any], to_index: dict[int, int], classes: Clas
     expected = f"class indices 0 to {highest}"
     expected += ", the largest without classes.csv" if classes is None else ""
     strays = _strays(to_index) if classes is None or len(classes) == 2 else []
-    if len(to_index) > 64:
+    is_odd = np.isin(values, strays or unknown)
+    few, many = _VALUES_OF_AN_IMAGE
+    if len(to_index) > (few if is_odd.mean() > MOST_STRAYS else many):
         fix = "this looks like an image or a lossy file, not a label: check the path"
     elif strays:
         full = max(to_index)
@@ -210,11 +215,10 @@ def _require_known(values: NDArray[Any], to_index: dict[int, int], classes: Clas
         )
     else:
         fix = f"mend the label, or declare the class (or its value) in classes.csv, or {OFFER}"
-    place = place_of(np.isin(values, strays or unknown))
     raise InputError(
         Fault(
             f"unknown class index {first_few(unknown)} among the values "
-            f"{first_few(sorted(to_index))}: {place}",
+            f"{first_few(sorted(to_index))}: {place_of(is_odd)}",
             expected=expected,
             fix=fix,
         )

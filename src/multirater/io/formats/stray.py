@@ -24,7 +24,7 @@ STRAYS: tuple[Stray, ...] = get_args(Stray)
 OFFER = "let strays be read as `nearest` value or `missing`: `multirater import ... --stray`"
 """What can be done about strays, for messages."""
 
-_MOST = 0.1
+MOST_STRAYS = 0.1
 """Share of a file's pixels that may be strays: more are a file of another kind."""
 
 _AXES = ("slice", "row", "column")
@@ -72,11 +72,11 @@ def settled(values: NDArray[Any], known: Collection[int], stray: Stray) -> NDArr
 
 def require_few(is_stray: NDArray[np.bool_]) -> None:
     """Refuse to take most of a file for a slip."""
-    if is_stray.mean() > _MOST:
+    if is_stray.mean() > MOST_STRAYS:
         raise InputError(
             Fault(
                 f"{place_of(is_stray)}, hold values that stand for no class",
-                expected=f"at most {_MOST:.0%} of the pixels, to be taken for strays",
+                expected=f"at most {MOST_STRAYS:.0%} of the pixels, to be taken for strays",
                 fix="declare what the values stand for in classes.csv",
             )
         )
