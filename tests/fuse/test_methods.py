@@ -3,7 +3,7 @@
 import pytest
 
 from multirater.errors import InputError
-from multirater.fuse.methods import options_from_text
+from multirater.fuse.methods import method_named, options_from_text
 
 
 def test_words_become_values_of_the_kind_of_the_default():
@@ -30,3 +30,8 @@ def test_words_that_are_no_value_are_refused(given, expected):
 def test_the_method_is_known():
     with pytest.raises(InputError, match="did you mean staple"):
         options_from_text("stapel", {})
+
+
+def test_the_vote_by_the_name_that_training_gives_it():
+    with pytest.raises(InputError, match="'mode': the vote is majority-vote"):
+        method_named("mode")

@@ -129,8 +129,9 @@ def test_missing_labels_count_for_nothing(kind, name, space):
 
 
 @pytest.mark.parametrize(
-    ("paper", "ours"), [("ag-net", "attention-guided"), ("Diag", "diagnosis-first")]
+    ("paper", "ours"),
+    [("ag-net", "attention-guided"), ("Diag", "diagnosis-first"), ("majority-vote", "mode")],
 )
-def test_names_of_papers_are_not_taken_for_others(paper, ours):
+def test_names_of_papers_and_fusions_are_not_taken_for_others(paper, ours):
     with pytest.raises(InputError, match=f"here it is called {ours}"):
         training_method(paper, "masks")

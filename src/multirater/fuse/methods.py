@@ -91,9 +91,10 @@ def require_options(method: str, options: Mapping[str, Any]) -> None:
 def method_named(name: str) -> Callable[..., FusionResult]:
     """Return a fusion function by name."""
     if name not in METHODS:
+        why = ": the vote is majority-vote" if name == "mode" else did_you_mean(name, METHODS)
         raise InputError(
             Fault(
-                f"no fusion method {name!r}{did_you_mean(name, METHODS)}",
+                f"no fusion method {name!r}{why}",
                 expected=f"one of {', '.join(METHODS)}",
             )
         )

@@ -240,13 +240,14 @@ METHODS: dict[str, dict[str, Method]] = {"masks": _FOR_MASKS, "classes": _FOR_CL
 """By kind of labels, then by name."""
 
 
-_IN_PAPERS = {
+_ELSEWHERE = {
     "ag-net": "attention-guided",
     "agnet": "attention-guided",
     "posal": "p-osal",
     "diag": "diagnosis-first",
+    "majority-vote": "mode",
 }
-"""Methods for drawings by the names of their papers, where another method is called much alike."""
+"""Methods for drawings by the names of their papers, and of fusions, where these are others."""
 
 
 def training_method(name: str, kind: str) -> Method:
@@ -264,7 +265,7 @@ def training_method(name: str, kind: str) -> Method:
     why = did_you_mean(name, known)
     if other is not None:
         why = f" for {what[kind]}: it is for {what[other]}"
-    ours = _IN_PAPERS.get(name.lower(), "")
+    ours = _ELSEWHERE.get(name.lower(), "")
     if ours in known:
         why = f": here it is called {ours}"
     raise InputError(
