@@ -93,7 +93,7 @@ def _ours(dataset: Dataset, folder: Path, job: Job) -> tuple[dict[str, np.ndarra
     return found, {
         "CPU minutes": used / 60,
         "predict minutes": (time.process_time() - began) / 60,
-        "steps": kept.epochs * kept.steps_per_epoch,
+        "steps": len(pd.read_csv(folder / "run" / "curves.csv")) * kept.steps_per_epoch,
         "peak GB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
         "patch": list(kept.patch),
         "size order": _size_rank(dataset, folder / "run"),
