@@ -81,7 +81,7 @@ def _ours(dataset: Dataset, folder: Path, job: Job) -> tuple[dict[str, np.ndarra
         method=job["method"], time=60.0 * job["minutes"], threads=1, seed=job["number"]
     )
     started = time.process_time()
-    begin(dataset, folder / "run", config)
+    best = begin(dataset, folder / "run", config)
     used = time.process_time() - started
     predictor = Predictor(folder / "run")
     began = time.process_time()
@@ -90,10 +90,12 @@ def _ours(dataset: Dataset, folder: Path, job: Job) -> tuple[dict[str, np.ndarra
         for each in predictor.of_cases(dataset.split("test"), lambda _: ())
     }
     kept = predictor.config
+    n_epochs = len(pd.read_csv(folder / "run" / "curves.csv"))
     return found, {
         "CPU minutes": used / 60,
         "predict minutes": (time.process_time() - began) / 60,
-        "steps": len(pd.read_csv(folder / "run" / "curves.csv")) * kept.steps_per_epoch,
+        "steps": n_epochs * kept.steps_per_epoch,
+        "kept": (best.best_epoch + 1) / n_epochs,
         "peak GB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
         "patch": list(kept.patch),
         "size order": _size_rank(dataset, folder / "run"),
