@@ -51,7 +51,7 @@ from multirater.training.class_raters import (
     judge_by_looks,
     judge_raters,
 )
-from multirater.training.data import RaterData, SampleDataset, grid_of, group_of
+from multirater.training.data import RaterData, SampleDataset, grid_of, group_of, n_readers
 from multirater.training.module import RaterModule
 from multirater.training.near_cases import FEWEST, SIDE, compared
 from multirater.types import Case
@@ -209,5 +209,5 @@ def _loader(half: RaterData, cases: Sequence[Case]) -> DataLoader[Batch]:
         samples,  # type: ignore[arg-type]
         batch_sampler=order,
         collate_fn=collate,
-        num_workers=config.workers,
+        num_workers=n_readers(config),
     )

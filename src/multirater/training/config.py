@@ -262,7 +262,7 @@ class TrainConfig:
     accelerator: str = setting("auto", "auto, cpu or gpu.", MACHINE)
     devices: int = setting(1, "Processes on this machine.", MACHINE, least=1)
     num_nodes: int = setting(1, "Machines.", MACHINE, least=1, option="--nodes")
-    workers: int = setting(0, "Processes that read data.", MACHINE, least=0)
+    workers: int = setting(0, "Processes that read data, at most two per core.", MACHINE, least=0)
     memory: int | None = setting(
         None, "Budget of memory, such as 6GB; in Python in bytes.", MACHINE, above=0, text="amount"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -268,9 +269,17 @@ class RaterData(lightning.LightningDataModule):
             samples,  # type: ignore[arg-type]
             batch_sampler=order,
             collate_fn=collate,
-            num_workers=self.config.workers,
+            num_workers=n_readers(self.config),
             persistent_workers=self.config.workers > 0,
         )
+
+
+def n_readers(config: TrainConfig) -> int:
+    """Return how many processes serve data: those asked for, at most two per core.
+
+    Each takes as much memory as a run, and a run's settings may come from somebody else.
+    """
+    return min(config.workers, 2 * (os.cpu_count() or 1))
 
 
 def named_splits(dataset: Dataset, *, with_truth: bool = False) -> tuple[list[Case], list[Case]]:
