@@ -183,3 +183,15 @@ def test_a_full_disk_is_told_and_the_old_checkpoint_stays(tmp_path):
         signal.signal(signal.SIGXFSZ, ignored)
     assert read_checkpoint(tmp_path / "last.ckpt") == {"epoch": 1}
     assert [path.name for path in tmp_path.iterdir()] == ["last.ckpt"]
+
+
+def test_a_changed_number_is_noticed(opened):
+    run, _ = opened
+    file = run / "checkpoints" / "best.ckpt"
+    with ZipFile(file) as parts:
+        largest = max(parts.infolist(), key=lambda each: each.file_size)
+    content = bytearray(file.read_bytes())
+    content[largest.header_offset + len(largest.filename) + 200 + largest.file_size // 2] ^= 1
+    file.write_bytes(content)
+    with pytest.raises(InputError, match="checksum"):
+        read_checkpoint(file)

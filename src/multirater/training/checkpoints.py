@@ -53,8 +53,11 @@ def _require_plain_storage(path: Path) -> None:
     try:
         with ZipFile(path) as parts:
             claimed = sum(each.file_size for each in parts.infolist())
+            damaged = parts.testzip() if claimed <= path.stat().st_size else None
     except BadZipFile as error:
         raise _refused(path, error) from None
+    if damaged is not None:
+        raise _refused(path, BadZipFile(f"the checksum of {damaged} is wrong"))
     stored = path.stat().st_size
     if claimed > stored:
         raise InputError(

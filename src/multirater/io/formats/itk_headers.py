@@ -6,7 +6,7 @@ checksum of packed data. Here the claims are held against what is there.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from math import prod
@@ -27,6 +27,18 @@ _NRRD_BYTES = {
     **dict.fromkeys(("unsigned int", "float"), 4),
 }
 """Bytes of NRRD's types; those that are not named have eight at most."""
+
+_META_FIELDS = {
+    name.lower(): name
+    for name in (
+        *("DimSize", "ElementType", "ElementNumberOfChannels", "ElementDataFile", "NDims"),
+        *("CompressedData", "CompressedDataSize", "HeaderSize", "BinaryData"),
+    )
+}
+"""Fields of MetaImage that say where data are and how many, as ITK spells them."""
+
+_MOST_AXES = 10
+"""Of an NRRD file: ITK crashes on twelve."""
 
 _META_BYTES = {"CHAR": 1, "SHORT": 2, "INT": 4, "FLOAT": 4, "LONG": 4}
 
@@ -99,6 +111,8 @@ def _nrrd_claim(path: Path) -> DataClaim:
         if colon and not value.startswith("=") and not line.startswith("#"):
             fields[name.strip().lower().replace(" ", "")] = (value.strip(), number)
     sizes = [int(each) for each in fields["sizes"][0].split()]
+    if len(sizes) > _MOST_AXES:
+        raise ValueError(f"it has {len(sizes)} axes, {_MOST_AXES} at most can be read")
     one = _NRRD_BYTES.get(fields["type"][0].lower(), 8)
     packing = fields.get("encoding", ("raw", 0))[0].lower()
     packing = {"gz": "gzip", "bz2": "bzip2"}.get(packing, packing)
@@ -129,6 +143,9 @@ def _meta_claim(path: Path) -> DataClaim:
     elif "%" in named:
         names = _numbered(named)
     n_packed = int(fields.get("compresseddatasize", "0")) or -1
+    if is_packed and n_packed < 1:
+        # Without it ITK unpacks nothing, and takes whatever was in its memory for pixels.
+        raise ValueError("its header does not say how many bytes are packed (CompressedDataSize)")
     packing = "zlib" if is_packed else "raw"
     return DataClaim(n_bytes, packing, tuple(names), offset, n_packed)
 
@@ -138,16 +155,37 @@ def _meta_fields(path: Path) -> tuple[dict[str, str], int, list[str]]:
     fields: dict[str, str] = {}
     with path.open("rb") as stream:
         for raw in iter(stream.readline, b""):
-            name, equals, value = raw.decode("latin-1").partition("=")
+            said, equals, value = raw.decode("latin-1").partition("=")
             if not equals or stream.tell() > _LONGEST_HEADER:
                 break
-            fields[name.strip().lower()] = value.strip()
-            if name.strip().lower() == "elementdatafile":
+            name = said.strip().lower()
+            _require_one_meaning(said.strip(), fields)
+            fields[name] = value.strip()
+            if name == "elementdatafile":
                 offset = stream.tell()
                 is_list = value.strip().upper().startswith("LIST")
                 rest = stream.read(_LONGEST_HEADER).decode("latin-1") if is_list else ""
                 return fields, offset, [line.strip() for line in rest.splitlines() if line.strip()]
     raise ValueError("its header does not name its data (ElementDataFile)")
+
+
+def _require_one_meaning(name: str, before: Mapping[str, str]) -> None:
+    """Refuse a field that ITK would read in another way than we do: it minds case, and takes `:`.
+
+    Args:
+        name: as the header has it.
+        before: fields above it, by their names in lower case.
+
+    Raises:
+        ValueError: it has two meanings.
+    """
+    if ":" in name:
+        raise ValueError(f"its header has {name!r} before a =, where both : and = may separate")
+    meant = _META_FIELDS.get(name.lower())
+    if meant is not None and name != meant:
+        raise ValueError(f"its header has {name!r}, which is written {meant}")
+    if meant is not None and name.lower() in before:
+        raise ValueError(f"its header says {meant} twice")
 
 
 def _lines_to_blank(path: Path) -> tuple[list[str], int]:
