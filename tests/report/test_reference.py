@@ -8,6 +8,7 @@ from multirater import dataset_from_arrays
 from multirater.report.case_data import make_encoder
 from multirater.report.contents import gather_subject
 from multirater.report.layers import layers_of
+from multirater.report.reference import vote
 from multirater.report.subject import Subject
 from multirater.types import Geometry, LabelMap, Source
 
@@ -51,3 +52,7 @@ def test_class_labels_are_held_to_the_decision():
     data = replace(data, cases=(replace(data[0], gold=Source(partial(_map_of, 0))), data[1]))
     found = gather_subject(Subject("study", ("data set",), data))
     assert [each.score.tolist() for each in found.tallies] == [[1, 0, 0], [1, 1, 0]]
+
+
+def test_nobody_votes_where_nobody_labelled():
+    assert vote(np.full((2, 3, 4), -1), 2).tolist() == [[-1] * 4] * 3

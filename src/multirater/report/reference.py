@@ -97,9 +97,7 @@ def held_to_gold(case: Case, found: NDArray[np.int16] | None) -> NDArray[np.int1
 
 
 def vote(labels: NDArray[Any], n_classes: int) -> NDArray[np.int16]:
-    """Return the class most raters chose, (*space); ties go to the lower class.
-
-    At least one rater has to have labelled something.
+    """Return the class most raters chose, (*space), -1 where nobody labelled; ties go to the lower.
 
     Example:
         >>> vote(np.array([[0, 1], [1, 1], [0, -1]]), 2).tolist()
@@ -107,6 +105,8 @@ def vote(labels: NDArray[Any], n_classes: int) -> NDArray[np.int16]:
     """
     flat = labels.reshape(len(labels), -1)
     rows = [row for row in flat if row.max(initial=MISSING) != MISSING]  # of many, few label a case
+    if not rows:
+        return np.full(labels.shape[1:], MISSING, dtype=np.int16)
     found = encode_patterns(rows)
     votes = (found.rows[:, :, None] == np.arange(n_classes)).sum(1)
     chosen = np.where(votes.any(1), votes.argmax(1), MISSING).astype(np.int16)
