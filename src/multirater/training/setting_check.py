@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from multirater.training.config import Normalisation, TrainConfig
 
 PRECISIONS = ("32-true", "16-mixed", "bf16-mixed", "16-true", "bf16-true", "64-true")
-ACCELERATORS = ("auto", "cpu", "gpu", "cuda", "mps", "tpu")
+ACCELERATORS = ("auto", "cpu", "gpu", "cuda", "mps")
 
 _POSITIVE = (
     *("epochs", "batch_size", "learning_rate", "n_features", "rank", "devices", "num_nodes"),
@@ -22,6 +22,9 @@ _NOT_NEGATIVE = (
     *("seed", "workers", "warmup_epochs", "confusion_learning_rate", "trace_weight"),
     *("steps_per_epoch", "patience"),
 )
+_LARGEST_SEED = 2**32 - 1
+"""That numpy takes."""
+
 _SIZES = ("patch", "channels", "spacing", "space")
 """Settings that are a size per axis or stage."""
 
@@ -58,6 +61,8 @@ def _wrong_numbers(settings: Mapping[str, Any]) -> Iterator[Fault]:
             yield Fault(f"{name} = {value}", expected="more than 0")
         elif name in _NOT_NEGATIVE and value is not None and value < 0:
             yield Fault(f"{name} = {value}", expected="0 or more")
+    if settings["seed"] > _LARGEST_SEED:
+        yield Fault(f"seed = {settings['seed']}", expected=f"0 to {_LARGEST_SEED}")
     share = settings["validation"]
     if math.isfinite(share) and not 0 <= share < 1:
         yield Fault(f"validation = {share}", expected="a share from 0 to below 1")
