@@ -2,8 +2,9 @@
 
     python benchmarks/ballot_choice.py                 seeds 0 to 2, minutes
     python benchmarks/ballot_choice.py --seeds 50,51   others
+    python benchmarks/ballot_choice.py --data DATA     the volumes of real_studies.py, too
 
-Dense regimes of the arena, as they are and `few`. Raters are weighed and ballots chosen by fixed
+Dense regimes of the arena, as they are and `few`, and volumes made of a real brain. Raters are weighed and ballots chosen by fixed
 filters alone, which is what a network that has not begun does. Columns `0` to `1`: votes of which
 this share goes by weight. The table goes to benchmarks/results/ballot_choice.md.
 """
@@ -12,6 +13,9 @@ from __future__ import annotations
 
 import argparse
 import warnings
+from collections.abc import Iterator, Sequence
+from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -24,10 +28,11 @@ from multirater.training.ballots import Ballots, candidates, choose_ballots
 from multirater.training.filters import responses
 from multirater.training.pixels import Pixels
 from multirater.training.weighing import foreseen_by_filters, weigh
-from multirater.types import Case
+from multirater.types import Case, Dataset
+from real_studies_data import study
 
 SHARES = (0.0, 1 / 3, 1 / 2, 2 / 3, 1.0)
-CASES, PIXELS = 100, 1000
+CASES, PIXELS, VOXELS = 100, 1000, 4096
 
 
 def pixels_of(case: Case, number: int, raters: tuple[str, ...], n_classes: int) -> Pixels:
@@ -35,7 +40,8 @@ def pixels_of(case: Case, number: int, raters: tuple[str, ...], n_classes: int) 
     image = case.read_image()
     assert image is not None
     array = (image.array - image.array.mean()) / max(float(image.array.std()), 1e-6)
-    place = np.random.default_rng(number).permutation(array[0].size)[:PIXELS]
+    most = PIXELS if array.ndim == 3 else VOXELS
+    place = np.random.default_rng(number).permutation(array[0].size)[:most]
     labels = case.read_labels(raters).array.reshape(len(raters), -1)[:, place].astype(np.int64)
     return Pixels(
         np.full((len(raters), len(place), n_classes), 1 / n_classes),
@@ -47,9 +53,8 @@ def pixels_of(case: Case, number: int, raters: tuple[str, ...], n_classes: int) 
     )
 
 
-def settled(regime: str, seed: int, form: Form) -> dict[str, float | str]:
+def settled(dataset: Dataset) -> dict[str, float | str]:
     """Return the Dice of labels settled by every ballot, and which is chosen."""
-    dataset = arena_dataset(regime, "dense", seed, form)  # type: ignore[arg-type]
     cases = [case for case in dataset if case.split == "train"][:CASES]
     n_classes = len(dataset.classes or ())
     seen = Pixels.joined(
@@ -83,22 +88,34 @@ def _dice(ballots: Ballots, cases: list[Case], raters: tuple[str, ...]) -> float
     return round(100 * float(np.mean(scores)), 1)
 
 
+def datasets(
+    seeds: Sequence[int], data: Path | None
+) -> Iterator[tuple[dict[str, str | int], Dataset]]:
+    """Yield every study with its place in the table."""
+    forms: tuple[Form, ...] = ("", "few")
+    for form, regime, seed in product(forms, REGIMES, seeds):
+        place = {"form": form or "usual", "regime": regime, "seed": seed}
+        yield place, arena_dataset(regime, "dense", seed, form)
+    for seed in seeds if data else ():
+        assert data is not None
+        yield {"form": "usual", "regime": "volumes", "seed": seed}, study("volumes", data, seed)
+
+
 def main() -> None:
     """Settle the cases of all regimes and write the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", default="0,1,2", help="by commas")
-    seeds = [int(seed) for seed in parser.parse_args().seeds.split(",")]
+    parser.add_argument("--data", type=Path, help="folder of the data of real_studies.py")
+    arguments = parser.parse_args()
+    seeds = [int(seed) for seed in arguments.seeds.split(",")]
     warnings.simplefilter("ignore")
     rows = []
-    forms: tuple[Form, ...] = ("", "few")
-    for form in forms:
-        for regime in REGIMES:
-            for seed in seeds:
-                place = {"form": form or "usual", "regime": regime, "seed": seed}
-                rows.append({**place, **settled(regime, seed, form)})
-                print(rows[-1], flush=True)
+    for place, dataset in datasets(seeds, arguments.data):
+        rows.append({**place, **settled(dataset)})
+        print(rows[-1], flush=True)
     table = markdown(pd.DataFrame(rows).set_index("form"))
-    head = f"`python benchmarks/ballot_choice.py --seeds {','.join(map(str, seeds))}`"
+    words = f"--seeds {','.join(map(str, seeds))}{' --data DATA' if arguments.data else ''}"
+    head = f"`python benchmarks/ballot_choice.py {words}`"
     text = f"# Dice of settled labels with the truth, %\n\n{head} at {current_commit()}.\n\n{table}"
     (RESULTS / "ballot_choice.md").write_text(text, encoding="utf-8")
 

@@ -118,3 +118,18 @@ def test_settling_does_not_depend_on_the_order_of_raters(seed):
     one = Ballots("a", counts, prior).settle(labels)
     other = Ballots("b", counts[order], prior).settle(labels[order])
     assert np.array_equal(one, other)
+
+
+def test_whoever_draws_less_than_all_others_is_not_followed_for_having_less_to_explain():
+    """Nested drawings of an object that the image hardly shows, as of volumes: the middle one."""
+
+    def seen(seed):
+        random = np.random.default_rng(seed)
+        away = random.random(N)
+        labels = np.stack([away < 0.06, away < 0.12, away < 0.03]).astype(np.int64)
+        made = pixels(labels[0], labels, seed)
+        shown = away[:, None] + 0.2 * random.standard_normal((N, 1))
+        return replace(made, features=shown.astype(np.float32))
+
+    chosen = choose_ballots(seen(1), seen(2), np.array([0.3, 0.0, 0.7]))
+    assert chosen.name == "vote"

@@ -7,8 +7,9 @@ raters share an error, weights where errors are independent and pooling is bette
 rater, or where two raters cannot be told apart (half of the votes stay with everybody, so that the
 others decide between them), STAPLE where errors are nested. The image decides: the ballot is taken
 whose outcome follows from it best (`multirater.training.witness`), and the vote unless another
-leads it by more than chance would have it. No rater's own predictability enters, and nobody has to
-be believed.
+leads it by more than chance would have it, whether large drawings are discounted for their size or
+not: else whoever draws less than all others would lead where the image shows little, and whoever
+draws more where it shows much. No rater's own predictability enters, and nobody has to be believed.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from numpy.typing import NDArray
 from multirater.fuse.staple import staple
 from multirater.nn.jury import FEWEST_LABELS
 from multirater.training.pixels import Pixels
-from multirater.training.witness import Statement, by_features, by_filters, log_evidence
+from multirater.training.witness import OUTLINE, Statement, by_features, by_filters, log_evidence
 from multirater.types import MISSING
 
 NEARLY_ALL = 0.9
@@ -35,6 +36,10 @@ _BY_WEIGHT = 0.5
 
 _SURE, _DRAWS = 1.0, 200
 """Standard errors by which a ballot has to lead the vote, over draws of cases."""
+
+_DISCOUNTS = (0.0, OUTLINE)
+"""Powers of a drawing's entropy that what is unexplained of it may grow with: the least and the
+usual one. A ballot has to lead by either."""
 
 _FEWEST_CASES = 3
 """Cases below which nothing is said of chance, and the vote is taken."""
@@ -135,10 +140,16 @@ def _clear_winner(said: Sequence[Statement]) -> int:
     random = np.random.default_rng(0)
     # As the cases are, and drawn anew with replacement.
     times = np.vstack([np.ones((1, n)), random.multinomial(n, np.full(n, 1 / n), size=_DRAWS)])
-    found = np.stack([log_evidence(*each.explained(times)) for each in said])
-    leads = found - found[0]
-    sure = leads[:, 0] - _SURE * leads[:, 1:].std(1)
+    told = [each.explained(times) for each in said]
+    sure = np.min([_sure_lead(told, power) for power in _DISCOUNTS], axis=0)
     return int(sure.argmax()) if sure.max() > 0 else 0
+
+
+def _sure_lead(told: Sequence[tuple[Array, Array]], power: float) -> Array:
+    """Return by how much each leads the first, less what is chance, (n_ballots,)."""
+    found = np.stack([log_evidence(*each, power=power) for each in told])
+    leads = found - found[0]
+    return np.asarray(leads[:, 0] - _SURE * leads[:, 1:].std(1))
 
 
 def candidates(pixels: Pixels, weight: NDArray[np.float64]) -> list[Ballots]:

@@ -29,10 +29,11 @@ _LEAST = 1e-3
 _PIXELS = 15_000
 """Pixels that a witness learns from, and is asked about."""
 
-_OUTLINE = 0.6
+OUTLINE = 0.6
 """How what stays unexplained of equally good drawings grows with their entropy: with the length of
 the outline, which is the root of the area for round objects, and does not change when a thin stroke
-is drawn thicker. Chosen on simulated raters of both, between the two."""
+is drawn thicker. Chosen on simulated raters of both, between the two. Where a witness hardly finds
+the object, as much of a small drawing stays unexplained as of a large one, and it would be 0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +141,9 @@ def by_features(training: Pixels, held_out: Pixels, outcome: Target, target: Tar
     return Statement(_surprise(probability, target), probability.argmax(1), target, case, n_classes)
 
 
-def log_evidence(explained: Array, entropy: Array, least: float = 1e-4) -> Array:
+def log_evidence(
+    explained: Array, entropy: Array, least: float = 1e-4, *, power: float = OUTLINE
+) -> Array:
     """Return what the image says for drawings: log U / ((1 - U) H^0.6).
 
     U is the share of the drawings' entropy H that follows from the image. U alone, or its odds,
@@ -150,8 +153,9 @@ def log_evidence(explained: Array, entropy: Array, least: float = 1e-4) -> Array
         explained: U, (..., n).
         entropy: H, in nats per pixel, (n,).
         least: share that counts as nothing when unexplained.
+        power: of H.
     """
-    size = entropy**_OUTLINE
+    size = entropy**power
     unexplained = np.maximum((1 - explained) * size, least * np.median(size))
     return np.asarray(np.log(np.maximum(explained, 1e-4) / unexplained))
 
