@@ -4,9 +4,10 @@
     python benchmarks/ballot_choice.py --seeds 50,51   others
     python benchmarks/ballot_choice.py --data DATA     the volumes of real_studies.py, too
 
-Dense regimes of the arena, as they are and `few`, and volumes made of a real brain. Raters are weighed and ballots chosen by fixed
-filters alone, which is what a network that has not begun does. Columns `0` to `1`: votes of which
-this share goes by weight. The table goes to benchmarks/results/ballot_choice.md.
+Dense regimes of the arena, as they are and `few`, and volumes made of a real brain. Raters are
+weighed and ballots chosen by fixed filters alone, which is what a network that has not begun does.
+Columns `0` to `1`: votes of which this share goes by weight. The table goes to
+benchmarks/results/ballot_choice.md.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ two thirds: there what raters have in common teaches features more than it costs
    a. Where a case has two labels or more, these settle it, by votes, votes of which half go by
       weight, or STAPLE on the disputed pixels of all cases (`multirater.training.ballots`): by
       votes, unless the outcome of another follows from the image better by more than a standard
-      error over cases.
+      error over cases, with and without the discount of a.
    b. Elsewhere the jury does: the class with the most weight. A label of the best rater weighs as
       much as all heads together; another rater's as far as it stands
       (`multirater.training.standing`): by the evidence of the image, times the odds of Dice with
