@@ -15,6 +15,7 @@ from multirater.errors import Fault, InputError
 from multirater.extras import extra
 from multirater.io.formats.guard import reading
 from multirater.io.formats.itk import as_itk, quiet
+from multirater.io.formats.itk_headers import require_honest, require_honest_header
 from multirater.io.formats.labels import Grid
 from multirater.io.formats.stray import place_of
 from multirater.types import Classes, Image, LabelMap
@@ -39,6 +40,7 @@ class Segment:
 def read_segments(path: Path) -> list[Segment]:
     """Return the segments of a file, in its order, from the header alone."""
     with reading(path, "a Slicer segmentation"), quiet():
+        require_honest_header(path, is_nrrd=True)
         header = sitk.ImageFileReader()
         header.SetImageIO("NrrdImageIO")
         header.SetFileName(str(path))
@@ -75,6 +77,7 @@ def segment_masks(
     Slicer may save the smallest box around the segments: the rest of the image is empty then.
     """
     with reading(path, "a Slicer segmentation"), quiet():
+        require_honest(path, is_nrrd=True)
         file = sitk.ReadImage(str(path), imageIO="NrrdImageIO")
         n_layers = file.GetNumberOfComponentsPerPixel()
         layers = [

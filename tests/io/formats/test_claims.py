@@ -12,7 +12,7 @@ from pydicom.uid import CTImageStorage, DeflatedExplicitVRLittleEndian, generate
 
 from multirater.errors import InputError
 from multirater.io.formats import claims
-from multirater.io.formats.images import read_image, read_label_array, write_image
+from multirater.io.formats.images import image_shape, read_image, read_label_array, write_image
 from multirater.types import Geometry, Image
 
 SOLID = Image(
@@ -96,7 +96,7 @@ def test_a_small_nrrd_header_that_claims_gigabytes(tmp_path):
     refused_for_size(tmp_path / "a.mhd")
 
 
-@pytest.mark.parametrize("name", ["../secret.raw", "/etc/passwd", "LIST\n../secret.raw"])
+@pytest.mark.parametrize("name", ["../secret.raw", "/etc/passwd", "LIST" + "\n../secret.raw" * 4])
 def test_a_detached_header_stays_in_its_folder(tmp_path, name):
     (tmp_path / "secret.raw").write_bytes(bytes(range(16)))
     folder = tmp_path / "study"
@@ -133,6 +133,23 @@ def test_an_array_that_claims_more_than_there_is(tmp_path):
     (tmp_path / "a.npy").write_bytes(stream.getvalue() + bytes(100))
     with pytest.raises(InputError, match="truncated: 100 of 100000000000 bytes"):
         read_image(tmp_path / "a.npy")
+
+
+def test_several_files_have_room_for_their_sum(tmp_path, monkeypatch):
+    monkeypatch.setattr(claims, "_SMALL", 100)
+    for name in "ab":
+        (tmp_path / name).write_bytes(bytes(1000))
+    files = (tmp_path / "a", tmp_path / "b")
+    assert claims.room_for(*files) == 2 * claims.room_for(files[0]) == 400_000
+    assert claims.room_for(*files, *files) == 400_000
+
+
+def test_a_header_that_claims_more_pixels_than_there_is_room_for(tmp_path, monkeypatch):
+    write_image(FLAT, tmp_path / "a.png")
+    monkeypatch.setattr(claims, "_SMALL", 10)
+    monkeypatch.setattr(claims, "_MOST_PACKED", 0)
+    with pytest.raises(InputError, match="claims to hold"):
+        image_shape(tmp_path / "a.png")
 
 
 def dicom(file, **fields):

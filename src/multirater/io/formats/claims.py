@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import os
+import zipfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,25 +32,26 @@ _ALWAYS = 2**24
 _STEP = 2**20
 
 
-def require_room(n_bytes: int, path: Path) -> None:
+def require_room(n_bytes: int, path: Path, *others: Path) -> None:
     """Refuse a file that claims more than it can mean, or than there is memory for.
 
     Args:
         n_bytes: of the pixels that the file claims to hold, unpacked.
         path: the file.
+        others: further files that hold parts of the pixels.
 
     Raises:
         InputError: before any memory is taken.
     """
     if n_bytes <= min(_ALWAYS, _SMALL):
         return
-    budget = room_for(path)
+    budget = room_for(path, *others)
     if n_bytes <= budget:
         return
-    stored = path.stat().st_size
     raise InputError(
         Fault(
-            f"claims to hold {n_bytes / 2**30:.1f} GB, in a file of {stored / 2**20:.2f} MB",
+            f"claims to hold {n_bytes / 2**30:.1f} GB, "
+            f"in a file of {_stored(path, *others) / 2**20:.2f} MB",
             expected=f"at most {budget / 2**30:.1f} GB here and now",
             fix="export the file again, in parts or uncompressed if it really is that large",
             file=str(path),
@@ -56,10 +59,14 @@ def require_room(n_bytes: int, path: Path) -> None:
     )
 
 
-def room_for(path: Path) -> int:
-    """Return how many bytes a file may unpack to."""
+def room_for(*paths: Path) -> int:
+    """Return how many bytes a file, or the files of one image, may unpack to."""
     free = int(free_memory() * _SHARE_OF_FREE)
-    return min(free, max(_SMALL, _MOST_PACKED * path.stat().st_size))
+    return min(free, max(_SMALL, _MOST_PACKED * _stored(*paths)))
+
+
+def _stored(*paths: Path) -> int:
+    return sum(path.stat().st_size for path in set(paths))
 
 
 def unpacked_gzip(stream: IO[bytes], most: int) -> bytes:
@@ -117,9 +124,15 @@ def _zlib_parts(stream: IO[bytes]) -> Iterator[bytes]:
         yield unpack.decompress(part, _STEP)
 
 
-def inflated_size(stream: IO[bytes], most: int) -> int:
-    """Return how many bytes raw deflated data hold, counting no further than `most` + 1."""
-    unpack, n_bytes = zlib.decompressobj(-zlib.MAX_WBITS), 0
+def inflated_size(stream: IO[bytes], most: int, *, bits: int = -zlib.MAX_WBITS) -> int:
+    """Return how many bytes deflated data hold, counting no further than a step above `most`.
+
+    Args:
+        stream: at the start of the packed data.
+        most: bytes that are of interest.
+        bits: as `zlib.decompressobj` takes them: below 0 for data without zlib's header.
+    """
+    unpack, n_bytes = zlib.decompressobj(bits), 0
     while not unpack.eof and n_bytes <= most:
         part = unpack.unconsumed_tail or stream.read(_STEP)
         if not part:
@@ -128,19 +141,32 @@ def inflated_size(stream: IO[bytes], most: int) -> int:
     return n_bytes
 
 
+def plain_member(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
+    """Return a member of a zip archive that is unpacked step by step: others have no bound.
+
+    Raises:
+        ValueError: it is packed in a rare way; KeyError: there is none of this name.
+    """
+    member = archive.getinfo(name)
+    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise ValueError(f"its part {name} is packed by neither deflate nor nothing")
+    return member
+
+
 def require_png_checksums(stream: IO[bytes]) -> None:
     """Check the checksum of every chunk of a PNG file, to its end.
 
     Raises:
         ValueError: a chunk is damaged, or the end is missing.
     """
+    size = stream.seek(0, os.SEEK_END)
     stream.seek(8)
     while True:
         start = stream.read(8)
         if len(start) < 8:
             raise ValueError("it is truncated: its end is missing")
         length, kind = int.from_bytes(start[:4], "big"), start[4:]
-        content = stream.read(length + 4)  # the checksum is its end
+        content = stream.read(min(length + 4, size))  # the checksum is its end
         if len(content) < length + 4:
             raise ValueError("it is truncated")
         found = zlib.crc32(memoryview(content)[:length], zlib.crc32(kind))

@@ -11,6 +11,7 @@ import stat
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from importlib import import_module
+from math import prod
 from pathlib import Path
 from typing import Protocol, cast
 
@@ -19,6 +20,7 @@ import numpy as np
 from multirater.errors import Fault, InputError
 from multirater.extras import extra
 from multirater.io.atomic import replacing
+from multirater.io.formats.claims import require_room
 from multirater.io.formats.grid import GridShape, is_default, size_text
 from multirater.io.formats.guard import cannot_hold, missing, writing
 from multirater.io.formats.suffixes import (
@@ -150,8 +152,13 @@ def _shape(file: Path, ndim: int | None) -> GridShape:
 
 @lru_cache(maxsize=16)
 def _header(file: Path, ndim: int | None, *_: int) -> GridShape:
-    """Read the header of a file, once as long as it stays as it is."""
-    return _family(file).shape(file, ndim)
+    """Read the header of a file, once as long as it stays as it is.
+
+    Labels are painted on what it claims, one byte for each pixel at least.
+    """
+    found = _family(file).shape(file, ndim)
+    require_room(prod(found[0]), file)
+    return found
 
 
 def _read(path: str | Path | Sequence[str | Path], ndim: int | None, *, as_labels: bool) -> Image:

@@ -25,7 +25,7 @@ from multirater.io.formats.grid import (
     size_text,
 )
 from multirater.io.formats.guard import cannot_hold, reading
-from multirater.io.formats.itk_headers import require_honest
+from multirater.io.formats.itk_headers import require_honest, require_honest_header
 from multirater.io.formats.suffixes import suffix_of
 from multirater.types import Geometry, Image
 
@@ -62,6 +62,7 @@ def read(path: Path, ndim: int | None, *, as_labels: bool = False) -> Image:
 def shape(path: Path, ndim: int | None) -> GridShape:
     """Return size and geometry from the header alone."""
     with reading(path, _kind(path)), quiet():
+        require_honest_header(path, is_nrrd=_kind(path) == "NRRD")
         header = sitk.ImageFileReader()
         header.SetImageIO(_reader(path))
         header.SetFileName(str(path))

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from multirater.errors import Fault, InputError
 from multirater.io.formats.claims import require_room, require_sound
+from multirater.io.formats.own_folder import inside
 
 _LONGEST_HEADER = 2**20
 
@@ -40,6 +41,9 @@ _META_FIELDS = {
 _MOST_AXES = 10
 """Of an NRRD file: ITK crashes on twelve."""
 
+_LARGEST_VALUE = 8
+"""Bytes of a value; written as text, it has one at least."""
+
 _META_BYTES = {"CHAR": 1, "SHORT": 2, "INT": 4, "FLOAT": 4, "LONG": 4}
 
 
@@ -62,6 +66,18 @@ class DataClaim:
     n_packed: int = -1
 
 
+def require_honest_header(path: Path, *, is_nrrd: bool) -> DataClaim:
+    """Refuse a header that ITK cannot be given: of many axes, of two meanings, of other folders.
+
+    Raises:
+        InputError: data lie outside the folder, or nowhere.
+        ValueError: the header cannot be understood.
+    """
+    claim = _nrrd_claim(path) if is_nrrd else _meta_claim(path)
+    _data_files(path, claim)
+    return claim
+
+
 def require_honest(path: Path, *, is_nrrd: bool) -> None:
     """Refuse claims that cannot be, data of other folders, and packed data that are damaged.
 
@@ -69,36 +85,38 @@ def require_honest(path: Path, *, is_nrrd: bool) -> None:
         InputError: with what is wrong.
         ValueError: the header cannot be understood, or data are damaged.
     """
-    claim = _nrrd_claim(path) if is_nrrd else _meta_claim(path)
-    files = [_inside(path, name) for name in claim.names] or [path]
+    claim = require_honest_header(path, is_nrrd=is_nrrd)
+    files = _data_files(path, claim)
+    require_room(claim.n_bytes, *files)
     for file in files:
-        require_room(claim.n_bytes // len(files), file)
-    if len(files) > 1:
-        return
-    with files[0].open("rb") as stream:
-        stream.seek(0 if claim.names else claim.offset)
-        if claim.packing in ("gzip", "bzip2", "zlib"):
+        _require_data(file, 0 if claim.names else claim.offset, claim, len(files))
+
+
+def _require_data(file: Path, offset: int, claim: DataClaim, n_files: int) -> None:
+    """Hold one data file, which begins at `offset`, against its part of the claim."""
+    n_bytes, n_there = claim.n_bytes // n_files, file.stat().st_size - offset
+    if claim.packing in ("gzip", "bzip2", "zlib"):
+        with file.open("rb") as stream:
+            stream.seek(offset)
             packed = stream if claim.n_packed < 0 else BytesIO(stream.read(claim.n_packed))
-            require_sound(packed, claim.packing, claim.n_bytes)
-        elif claim.packing == "raw" and not claim.names:
-            n_there = path.stat().st_size - claim.offset
-            if n_there < claim.n_bytes:
-                raise ValueError(f"it is truncated: {n_there} of {claim.n_bytes} bytes")
+            require_sound(packed, claim.packing, n_bytes)
+    elif n_there < (n_bytes if claim.packing == "raw" else n_bytes // _LARGEST_VALUE):
+        raise ValueError(f"it is truncated: {max(n_there, 0)} of {n_bytes} bytes")
 
 
-def _inside(header: Path, name: str) -> Path:
-    """Return a file that a header names, which must lie in the header's folder or below."""
-    file = header.parent / name
-    if file.resolve().is_relative_to(header.parent.resolve()):
-        return file
-    raise InputError(
-        Fault(
-            f"takes its pixels from {name}, outside its folder",
-            expected="a data file beside the header, or below",
-            fix="put the data beside the header and correct the name there",
-            file=str(header),
-        )
-    )
+def _data_files(path: Path, claim: DataClaim) -> list[Path]:
+    files = [inside(path, name) for name in claim.names]
+    for file, name in zip(files, claim.names, strict=True):
+        if not file.is_file():
+            raise InputError(
+                Fault(
+                    f"takes its pixels from {name or 'a file without name'}, which is not there",
+                    expected="a data file beside the header, or below",
+                    fix="put the data beside the header, or correct the name there",
+                    file=str(path),
+                )
+            )
+    return files or [path]
 
 
 def _nrrd_claim(path: Path) -> DataClaim:
@@ -117,37 +135,57 @@ def _nrrd_claim(path: Path) -> DataClaim:
     packing = fields.get("encoding", ("raw", 0))[0].lower()
     packing = {"gz": "gzip", "bz2": "bzip2"}.get(packing, packing)
     if {"byteskip", "lineskip"} & set(fields):
+        if packing != "raw":
+            # ITK looks for the end of packed data again and again.
+            raise ValueError("its header skips a part of data that are not raw")
         packing = "other"
     named, at = fields.get("datafile", ("", 0))
     names: Sequence[str] = (named,) if named else ()
     if named.upper().startswith("LIST"):
-        names = [line.strip() for line in lines[at + 1 :] if line.strip()]
-    elif "%" in named:
-        names = _numbered(named)
+        names = [line.strip() for line in lines[at + 1 :]]
+        if path.read_bytes()[offset:].strip():
+            raise ValueError("its list of data files has an empty line, after which it goes on")
+    _require_plain(names)
     return DataClaim(_size(sizes) * one, packing, tuple(names), offset)
 
 
 def _meta_claim(path: Path) -> DataClaim:
     fields, offset, listed = _meta_fields(path)
     sizes = [int(each) for each in fields["dimsize"].split()]
+    if fields.get("ndims") != str(len(sizes)) or len(sizes) > _MOST_AXES:
+        raise ValueError(f"it has {len(sizes)} sizes of {fields.get('ndims', 'no')} axes (NDims)")
     kind = fields["elementtype"].upper().removeprefix("MET_").replace("UCHAR", "CHAR")
-    one = _META_BYTES.get(kind.removesuffix("_ARRAY").removeprefix("U"), 8)
-    n_bytes = _size(sizes) * one * int(fields.get("elementnumberofchannels", "1"))
+    one = _META_BYTES.get(kind.removesuffix("_ARRAY").removeprefix("U"), _LARGEST_VALUE)
+    n_channels = int(fields.get("elementnumberofchannels", "1"))
+    if n_channels < 1:
+        raise ValueError(f"it has {n_channels} channels")
+    names = _meta_names(fields["elementdatafile"], listed, sizes)
     is_packed = fields.get("compresseddata", "false").lower() in ("true", "1")
-    named = fields["elementdatafile"]
-    names: Sequence[str] = (named,)
-    if named.upper() == "LOCAL":
-        names = ()
-    elif named.upper().startswith("LIST"):
-        names = listed
-    elif "%" in named:
-        names = _numbered(named)
     n_packed = int(fields.get("compresseddatasize", "0")) or -1
     if is_packed and n_packed < 1:
         # Without it ITK unpacks nothing, and takes whatever was in its memory for pixels.
         raise ValueError("its header does not say how many bytes are packed (CompressedDataSize)")
-    packing = "zlib" if is_packed else "raw"
-    return DataClaim(n_bytes, packing, tuple(names), offset, n_packed)
+    if is_packed and fields.get("headersize", "0") != "0":
+        raise ValueError("its header skips a part of packed data (HeaderSize)")
+    is_text = fields.get("binarydata", "true").lower() not in ("true", "1")
+    packing = "zlib" if is_packed else "text" if is_text else "raw"
+    return DataClaim(_size(sizes) * one * n_channels, packing, names, offset, n_packed)
+
+
+def _meta_names(named: str, listed: Sequence[str], sizes: Sequence[int]) -> tuple[str, ...]:
+    """Return the data files that a header names, none if data follow it."""
+    if named.upper() == "LOCAL":
+        return ()
+    if not named.upper().startswith("LIST"):
+        _require_plain([named])
+        return (named,)
+    n_axes = int(named[4:].strip().rstrip("dD") or len(sizes) - 1)
+    n_files = prod(sizes[n_axes:])
+    if not 0 < n_axes < len(sizes) or n_files != len(listed):
+        # ITK fills what is missing with whatever was in its memory.
+        raise ValueError(f"it lists {len(listed)} data files, {n_files} are needed")
+    _require_plain(listed)
+    return tuple(listed)
 
 
 def _meta_fields(path: Path) -> tuple[dict[str, str], int, list[str]]:
@@ -155,7 +193,7 @@ def _meta_fields(path: Path) -> tuple[dict[str, str], int, list[str]]:
     fields: dict[str, str] = {}
     with path.open("rb") as stream:
         for raw in iter(stream.readline, b""):
-            said, equals, value = raw.decode("latin-1").partition("=")
+            said, equals, value = _line(raw).partition("=")
             if not equals or stream.tell() > _LONGEST_HEADER:
                 break
             name = said.strip().lower()
@@ -164,8 +202,8 @@ def _meta_fields(path: Path) -> tuple[dict[str, str], int, list[str]]:
             if name == "elementdatafile":
                 offset = stream.tell()
                 is_list = value.strip().upper().startswith("LIST")
-                rest = stream.read(_LONGEST_HEADER).decode("latin-1") if is_list else ""
-                return fields, offset, [line.strip() for line in rest.splitlines() if line.strip()]
+                rest = stream.read(_LONGEST_HEADER).rstrip() if is_list else b""
+                return fields, offset, [_line(line).strip() for line in rest.split(b"\n")]
     raise ValueError("its header does not name its data (ElementDataFile)")
 
 
@@ -192,7 +230,7 @@ def _lines_to_blank(path: Path) -> tuple[list[str], int]:
     lines: list[str] = []
     with path.open("rb") as stream:
         for raw in iter(stream.readline, b""):
-            line = raw.decode("latin-1").strip("\r\n")
+            line = _line(raw)
             if not line:
                 break
             lines.append(line)
@@ -203,9 +241,25 @@ def _lines_to_blank(path: Path) -> tuple[list[str], int]:
         return lines, stream.tell()
 
 
-def _numbered(pattern: str) -> tuple[str]:
-    """Return the name that a pattern of numbered files stands for, once: all lie in one folder."""
-    return (pattern.split()[0],)
+def _require_plain(names: Sequence[str]) -> None:
+    """Refuse names with numbers to be filled in, which ITK hands to `printf` as they are."""
+    for name in names:
+        if "%" in name:
+            raise InputError(
+                Fault(
+                    f"takes its pixels from numbered files, {name}",
+                    expected="the name of one data file, or LIST and a name on each line",
+                    fix="list the files, or save the image as one file",
+                )
+            )
+
+
+def _line(raw: bytes) -> str:
+    """Return a line of a header; some readers take a carriage return within it for its end."""
+    line = raw.decode("latin-1").rstrip("\r\n")
+    if "\r" in line:
+        raise ValueError("its header has a carriage return within a line")
+    return line
 
 
 def _size(sizes: Sequence[int]) -> int:
