@@ -11,7 +11,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,6 @@ import tifffile
 from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
-from multirater.io.formats.claims import require_room
 from multirater.io.formats.grid import (
     GridShape,
     fit_image,
@@ -30,11 +28,17 @@ from multirater.io.formats.grid import (
     size_text,
 )
 from multirater.io.formats.guard import cannot_hold, reading
+from multirater.io.formats.tiff_directories import walked
+from multirater.io.formats.tiff_ome import require_honest_planes
+from multirater.io.formats.tiff_parts import require_parts
 from multirater.io.formats.tiff_scale import pixel_sizes
 from multirater.types import Geometry, Image
 
 _GEOMETRY_KEY = "multirater_geometry"
 _COLOURS = 3
+
+_ONE_FILE = {"is_mmstack": False, "is_ndtiff": False, "is_lsm": False}
+"""Kinds that tifffile is not to look for: their indices lead to other files, or round the pages."""
 
 
 def read(path: Path, ndim: int | None, *, as_labels: bool = False) -> Image:
@@ -47,7 +51,8 @@ def read(path: Path, ndim: int | None, *, as_labels: bool = False) -> Image:
         series, geometry = _only_series(file), _own_geometry(file)
         axes, sizes = _axes(series, geometry)
         roles = _roles(axes, sizes, ndim)
-        _require_claims(series, path)
+        _require_own_pages(series, file)
+        require_parts(series, path)
         pixels = _pixels(file, series, path).reshape(sizes)
         array = _arranged(pixels, roles)
         page = series.keyframe
@@ -92,7 +97,10 @@ def _open(path: Path) -> Iterator[tifffile.TiffFile]:
     logger = logging.getLogger("tifffile")
     logger.addHandler(notes)
     try:
-        with tifffile.TiffFile(path) as file:
+        directories = walked(path)
+        with tifffile.TiffFile(path, **_ONE_FILE) as file:
+            if file.is_ome:
+                require_honest_planes(file.ome_metadata or "", path, directories)
             yield file
         notes.require_whole()
     finally:
@@ -117,15 +125,6 @@ class _Notes(logging.Handler):
             raise ValueError(f"it is truncated or damaged: {self.damage[0].split('> ', 1)[-1]}")
 
 
-def _require_claims(series: Any, path: Path) -> None:
-    """Refuse pages that claim more pixels, or more parts, than the file can hold."""
-    require_room(series.size * series.dtype.itemsize, path)
-    page = series.keyframe
-    n_parts = prod(page.chunked)
-    if n_parts > path.stat().st_size or len(series.pages) > path.stat().st_size:
-        raise ValueError(f"it claims {n_parts} parts of {len(series.pages)} pages")
-
-
 def _only_series(file: tifffile.TiffFile) -> Any:
     whole = [series for series in file.series if not series.keyframe.is_reduced]
     if len(whole) == 1:
@@ -138,6 +137,13 @@ def _only_series(file: tifffile.TiffFile) -> Any:
             fix="save the image you mean alone",
         )
     )
+
+
+def _require_own_pages(series: Any, file: tifffile.TiffFile) -> None:
+    """Refuse pages that all lie in another file of a set: tifffile looks for them in this one."""
+    others = [page for page in series.pages if page is not None and page.parent is not file]
+    if others and not series.is_multifile:
+        raise ValueError(f"its pixels all lie in another file, {others[0].parent.filename}")
 
 
 def _own_geometry(file: tifffile.TiffFile) -> Geometry | None:
@@ -201,6 +207,8 @@ def _decoded_by_pillow(series: Any, path: Path) -> NDArray[Any]:
         pages = []
         for page in series.pages:
             picture.seek(page.index)
+            if picture.size != (page.imagewidth, page.imagelength):
+                raise ValueError(f"its page {page.index} has two sizes")
             pages.append(np.array(picture))
     pixels = np.stack(pages)
     if pixels.dtype != series.dtype or pixels.size != series.size or "SYX" in series.axes:
