@@ -1,5 +1,9 @@
 """NPY and NPZ, held against numpy."""
 
+import io
+import struct
+import zipfile
+
 import numpy as np
 import pytest
 
@@ -136,3 +140,58 @@ def test_a_mask_is_saved_as_numpy_users_expect(tmp_path):
     assert np.load(tmp_path / "mask.npy").shape == (3, 4)
     write_image(Image(np.ones((1, 8, 9, 7)), Geometry.default(3)), tmp_path / "volume.npy")
     assert np.load(tmp_path / "volume.npy").shape == (8, 9, 7)
+
+
+def archive(file, packing=zipfile.ZIP_DEFLATED, **members):
+    """Write an archive of arrays, or of bytes that stand for them."""
+    with zipfile.ZipFile(file, "w", packing) as files:
+        for name, member in members.items():
+            stream = io.BytesIO()
+            np.save(stream, member) if not isinstance(member, bytes) else stream.write(member)
+            files.writestr(f"{name}.npy", stream.getvalue())
+
+
+@pytest.mark.parametrize("part", ["spacing", "origin", "direction"])
+def test_a_place_of_many_numbers_is_refused_by_its_size(tmp_path, part):
+    place = {"spacing": np.ones(2), "origin": np.zeros(2), "direction": np.eye(2)}
+    whole = {"array": np.zeros((1, 4, 5)), "axes": np.array("CYX"), **place}
+    archive(tmp_path / "a.npz", **whole)
+    assert image_shape(tmp_path / "a.npz")[0] == (4, 5)
+    archive(tmp_path / "b.npz", **whole | {part: np.zeros(2**20)})
+    for ask in (image_shape, read_image):
+        with pytest.raises(InputError, match=f"its {part} has 8388736 bytes"):
+            ask(tmp_path / "b.npz")
+
+
+@pytest.mark.parametrize("packing", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_arrays_packed_without_a_bound_are_refused(tmp_path, packing):
+    archive(tmp_path / "a.npz", packing, a=np.zeros((4, 5)))
+    for ask in (image_shape, read_image):
+        with pytest.raises(InputError, match="packed by neither"):
+            ask(tmp_path / "a.npz")
+
+
+def test_a_header_without_end_is_not_unpacked(tmp_path):
+    header = b"\x93NUMPY\x02\x00" + struct.pack("<I", 2**31) + b" " * 2**24
+    archive(tmp_path / "a.npz", a=header)
+    with pytest.raises(InputError, match="got 65524"):
+        image_shape(tmp_path / "a.npz")
+
+
+@pytest.mark.parametrize(
+    ("descr", "shape", "match"),
+    [
+        ("'|u1'", "(-1, 10)", "sizes"),
+        ("'|O'", "(2, 2)", "type object"),
+        ("'|S0'", "(1000000, 1000000)", "type"),
+        ("[('a', '<f4'), ('b', '|O')]", "(2, 2)", "type"),
+        ("-" * 8000 + "1", "(2, 2)", "understood"),
+    ],
+)
+def test_headers_that_cannot_be(tmp_path, descr, shape, match):
+    header = f"{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}}}\n".encode()
+    start = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header))
+    (tmp_path / "a.npy").write_bytes(start + header + bytes(100))
+    for ask in (image_shape, read_image):
+        with pytest.raises(InputError, match=match):
+            ask(tmp_path / "a.npy")

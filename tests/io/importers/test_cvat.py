@@ -123,6 +123,13 @@ def test_a_zip_that_unpacks_to_far_more_is_refused(tmp_path, run, monkeypatch):
         run(bomb)
 
 
+def test_a_zip_that_is_unpacked_without_a_bound_is_refused(tmp_path, run):
+    with zipfile.ZipFile(tmp_path / "anna.zip", "w", zipfile.ZIP_BZIP2) as archive:
+        archive.writestr("annotations.xml", "<annotations/>")
+    with pytest.raises(InputError, match="packed by neither"):
+        run(tmp_path / "anna.zip")
+
+
 @pytest.mark.parametrize("place", [40, 60, 120])
 def test_a_damaged_zip_is_refused_in_a_sentence(tmp_path, run, place):
     file = zipped(tmp_path / "anna.zip", f"<annotations>{image(0, 'ear.png', BOX) * 20}")

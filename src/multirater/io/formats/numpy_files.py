@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
 from multirater.io.formats.axes import channel_axis, channels_first
-from multirater.io.formats.claims import require_room
+from multirater.io.formats.claims import plain_member, require_room
 from multirater.io.formats.grid import (
     GridShape,
     fit_image,
@@ -33,6 +33,12 @@ from multirater.io.formats.suffixes import suffix_of
 from multirater.types import Geometry, Image
 
 _OURS = {"array", "axes", "spacing", "origin", "direction"}
+
+_SMALL = 4096
+"""Bytes of an array that says where an image lies: nine numbers at most."""
+
+_LONGEST_HEADER = 2**16
+"""Bytes to look for a header in; numpy refuses those of more than ten thousand."""
 
 
 def read(path: Path, ndim: int | None, *, as_labels: bool = False) -> Image:
@@ -49,7 +55,7 @@ def shape(path: Path, ndim: int | None) -> GridShape:
     if suffix_of(path) == ".npz":
         return _npz_shape(path, ndim)
     with reading(path, "NPY"), path.open("rb") as stream:
-        return _shape_without_axes(_header_shape(stream), ndim)
+        return _shape_without_axes(_header(stream)[0], ndim)
 
 
 def write(image: Image, path: Path) -> None:
@@ -90,37 +96,52 @@ def _shape_without_axes(whole: tuple[int, ...], ndim: int | None) -> GridShape:
     return fit_ndim(space, Geometry.default(len(space)), ndim)
 
 
-def _header_shape(stream: IO[bytes]) -> tuple[int, ...]:
-    version = npy.read_magic(stream)
+def _header(stream: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any], int]:
+    """Return size, type of value and where values begin; longer headers are refused by numpy."""
+    start = BytesIO(stream.read(_LONGEST_HEADER))
+    version = npy.read_magic(start)
     header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-    whole: tuple[int, ...] = header(stream)[0]
-    return whole
+    try:
+        whole, _, kind = header(start)
+    except MemoryError:  # so Python's parser says that something is nested too deeply
+        raise ValueError("its header cannot be understood") from None
+    if min(whole, default=0) < 0:
+        raise ValueError(f"it has sizes {list(whole)}")
+    if kind.hasobject or not kind.itemsize:
+        raise ValueError(f"it holds values of type {kind}")
+    return whole, kind, start.tell()
 
 
 def _read_npz(path: Path, ndim: int | None, *, as_labels: bool) -> Image:
     with reading(path, "NPZ"), np.load(path, allow_pickle=False) as archive:
         if set(archive.files) == _OURS:
-            return fit_image(_member(path, "array"), _stored_geometry(archive), ndim)
+            return fit_image(_member(path, "array"), _stored_geometry(path), ndim)
         array = _member(path, _only_key(archive.files))
         return _without_axes(array, ndim, as_labels=as_labels)
 
 
-def _member(path: Path, key: str) -> NDArray[Any]:
-    """Read an array of an archive to its end, so that its checksum is checked."""
+def _member(path: Path, key: str, most: int | None = None) -> NDArray[Any]:
+    """Read an array of an archive to its end, so that its checksum is checked.
+
+    Args:
+        path: the archive.
+        key: name of the array.
+        most: bytes that it may have; as many as there is room for when not given.
+    """
     with zipfile.ZipFile(path) as files:
-        claimed = files.getinfo(f"{key}.npy").file_size
-        require_room(claimed, path)
-        with files.open(f"{key}.npy") as stream:
-            content = stream.read(claimed + 1)
+        member = plain_member(files, f"{key}.npy")
+        require_room(member.file_size, path)
+        if most is not None and member.file_size > most:
+            raise ValueError(f"its {key} has {member.file_size} bytes, {most} at most are read")
+        with files.open(member) as stream:
+            content = stream.read(member.file_size + 1)
     return read_array(BytesIO(content), len(content))
 
 
 def read_array(stream: IO[bytes], n_stored: int) -> NDArray[Any]:
     """Read an array whose header does not claim more than there is."""
-    version = npy.read_magic(stream)
-    header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-    whole, _, kind = header(stream)
-    n_bytes, n_there = prod(whole) * kind.itemsize, n_stored - stream.tell()
+    whole, kind, start = _header(stream)
+    n_bytes, n_there = prod(whole) * kind.itemsize, n_stored - start
     if n_bytes > n_there:
         raise ValueError(f"it is truncated: {n_there} of {n_bytes} bytes")
     stream.seek(0)
@@ -131,10 +152,13 @@ def _npz_shape(path: Path, ndim: int | None) -> GridShape:
     with reading(path, "NPZ"), np.load(path, allow_pickle=False) as archive:
         ours = set(archive.files) == _OURS
         key = "array" if ours else _only_key(archive.files)
-        with zipfile.ZipFile(path) as files, files.open(f"{key}.npy") as stream:
-            whole = _header_shape(stream)
+        with (
+            zipfile.ZipFile(path) as files,
+            files.open(plain_member(files, f"{key}.npy")) as stream,
+        ):
+            whole = _header(stream)[0]
         if ours:
-            return fit_ndim(whole[1:], _stored_geometry(archive), ndim)
+            return fit_ndim(whole[1:], _stored_geometry(path), ndim)
         return _shape_without_axes(whole, ndim)
 
 
@@ -150,10 +174,9 @@ def _only_key(keys: list[str]) -> str:
     )
 
 
-def _stored_geometry(archive: Any) -> Geometry:
-    return geometry_from_json(
-        {part: archive[part].tolist() for part in ("spacing", "origin", "direction")}
-    )
+def _stored_geometry(path: Path) -> Geometry:
+    parts = ("spacing", "origin", "direction")
+    return geometry_from_json({part: _member(path, part, _SMALL).tolist() for part in parts})
 
 
 def _write_npz(image: Image, path: Path) -> None:

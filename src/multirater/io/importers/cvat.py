@@ -19,7 +19,7 @@ from xml.etree import ElementTree
 from multirater.errors import Fault, InputError
 from multirater.io.cvat_masks import decode_mask
 from multirater.io.drawings.cvat import element_shapes, number_of
-from multirater.io.formats.claims import require_room
+from multirater.io.formats.claims import plain_member, require_room
 from multirater.io.formats.suffixes import PICTURES_IN
 from multirater.io.importers.painting import Thing, index_of, named_classes, paint, shape_mask
 from multirater.io.importers.work import Export, Task, Work
@@ -79,8 +79,9 @@ def _parse(path: Path) -> Element:
     try:
         if path.suffix.lower() == ".zip":
             with zipfile.ZipFile(path) as archive:
-                require_room(_GROWTH * archive.getinfo(_FILE).file_size, path)
-                with archive.open(_FILE) as stream:
+                member = plain_member(archive, _FILE)
+                require_room(_GROWTH * member.file_size, path)
+                with archive.open(member) as stream:
                     root = ElementTree.parse(stream).getroot()
         else:
             root = ElementTree.parse(path).getroot()
