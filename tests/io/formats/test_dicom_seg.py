@@ -329,3 +329,24 @@ def test_a_truncated_segmentation_is_an_error(tmp_path):
         with pytest.raises(InputError) as error:
             read_label_array(cut)
         assert error.value.faults[0].file == str(cut)
+
+
+def test_frames_far_apart_claim_no_memory(tmp_path):
+    label = LabelMap(np.ones((3, 8, 8), dtype=np.int16), Geometry.default(3))
+    write_dicom_seg(label, tmp_path / "a.dcm", classes=Classes.numbered(2))
+    content = pydicom.dcmread(tmp_path / "a.dcm")
+    place = content.PerFrameFunctionalGroupsSequence[0].PlanePositionSequence[0]
+    place.ImagePositionPatient = [0, 0, 5 * 10**9]
+    content.save_as(tmp_path / "a.dcm")
+    with pytest.raises(InputError, match=r"claims to hold \d+\.\d GB"):
+        read_dicom_seg(tmp_path / "a.dcm")
+
+
+def test_frames_that_are_not_there_are_refused(tmp_path):
+    label = LabelMap(np.ones((3, 8, 8), dtype=np.int16), Geometry.default(3))
+    write_dicom_seg(label, tmp_path / "a.dcm", classes=Classes.numbered(2))
+    content = pydicom.dcmread(tmp_path / "a.dcm")
+    content.NumberOfFrames = 10**6
+    content.save_as(tmp_path / "a.dcm")
+    with pytest.raises(InputError, match="truncated"):
+        read_dicom_seg(tmp_path / "a.dcm")

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
 from multirater.extras import extra
+from multirater.io.formats.dicom_frames import require_honest_frames
 from multirater.io.formats.dicom_series import (
     Stack,
     find_headers,
@@ -92,6 +93,7 @@ def _read_segmentation(path: Path, ndim: int | None) -> Image:
 def _frames(path: Path, header: Any, as_labels: bool) -> NDArray[Any]:
     """Return the frames of a file as (frames, y, x, channels)."""
     with reading(path, "DICOM"):
+        require_honest_frames(path, header)
         values = pydicom.dcmread(path, force=True).pixel_array if as_labels else _rescaled(path)
         if not as_labels:
             _require_one_rescale(header)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ from numpy.typing import NDArray
 from multirater.errors import Fault, InputError
 from multirater.extras import extra
 from multirater.io.atomic import replacing
+from multirater.io.formats.claims import require_room
+from multirater.io.formats.dicom_frames import require_honest_frames
 from multirater.io.formats.dicom_series import (
     Stack,
     find_headers,
@@ -25,6 +28,7 @@ from multirater.io.formats.dicom_series import (
     is_segmentation,
     make_stack,
     read_header,
+    require_sizes,
 )
 from multirater.io.formats.grid import (
     GridShape,
@@ -93,16 +97,26 @@ def read_dicom_seg(path: str | Path, *, like: GridShape | None = None) -> Image:
             )
         )
     with reading(file, "DICOM-SEG"):
+        header = read_header(file)
+        require_sizes(header, file)
+        require_honest_frames(file, header)
         content = highdicom.seg.segread(file)
-        _require_volume(content)
+        _require_volume(content, file)
         image = _as_image(_segment_numbers(content), content)
         return image if like is None else _placed(image, *like)
 
 
-def _require_volume(content: Any) -> None:
-    """Refuse what highdicom can only fail on: frames without a place, or not on one grid."""
+def _require_volume(content: Any, path: Path) -> None:
+    """Refuse what highdicom can only fail on: frames without a place, or not on one grid.
+
+    Slices between frames that are far apart count as empty, so that two may claim any size.
+    """
     if content.coordinate_system is not None and _position(content) is not None:
-        if content.get_volume_geometry(allow_duplicate_positions=True) is not None:
+        grid = content.get_volume_geometry(allow_duplicate_positions=True)
+        if grid is not None:
+            is_shares = content.segmentation_type.value == "FRACTIONAL"
+            one = 8 * len(content.segment_numbers) if is_shares else 2
+            require_room(prod(grid.spatial_shape) * one, path)
             return
         found = "has frames that do not lie evenly spaced above each other"
     else:

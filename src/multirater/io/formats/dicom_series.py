@@ -28,6 +28,9 @@ SEGMENTATIONS = ("1.2.840.10008.5.1.4.1.1.66.4", "1.2.840.10008.5.1.4.1.1.66.7")
 _DEFLATED = "1.2.840.10008.1.2.1.99"
 """Transfer syntax of files that are packed as a whole."""
 
+_LEAST_FRAME = 8
+"""Bytes that a packed frame takes, if it were empty."""
+
 UNEVEN = 0.1
 """How far a slice may be from its place in an even stack, as a part of the distance of slices."""
 
@@ -76,7 +79,7 @@ def _require_small_enough(path: Path) -> None:
         meta = read_file_meta_info(path)
         if str(meta.get("TransferSyntaxUID", "")) != _DEFLATED:
             return
-        stream.seek(144 + int(meta.get("FileMetaInformationGroupLength", 0)))
+        stream.seek(_start_of_deflated(path))
         require_room(inflated_size(stream, room_for(path)), path)
 
 
@@ -124,29 +127,67 @@ def _require_one_series(headers: dict[Path, Any]) -> None:
 def _stack_of(headers: dict[Path, Any]) -> Stack:
     for path, header in headers.items():
         with reading(path, "DICOM"):
-            _require_sizes(header, path)
+            require_sizes(header, path)
     if any(_n_frames(header) > 1 for header in headers.values()):
         return _frames_of_one_file(headers)
     return _single_frames(headers)
 
 
-def _require_sizes(header: Any, path: Path) -> None:
+def require_sizes(header: Any, path: Path) -> None:
+    """Refuse a file without pixels, with fewer than its header claims, or more than there is room.
+
+    Raises:
+        InputError: there are no pixels, or too many.
+        ValueError: they are not all there.
+    """
     sides = [int(header.get(name) or 0) for name in ("Rows", "Columns")]
-    if min(sides) > 0:
-        depth = int(header.get("BitsAllocated") or 8) * int(header.get("SamplesPerPixel") or 1)
-        require_room(prod(sides) * _n_frames(header) * depth // 8, path)
-        return
-    raise InputError(
-        Fault(
-            f"is a DICOM file without pixels ({header.get('Modality', 'no modality')})",
-            expected="an image",
-            fix="name the image's file or folder",
+    if min(sides) < 1:
+        raise InputError(
+            Fault(
+                f"is a DICOM file without pixels ({header.get('Modality', 'no modality')})",
+                expected="an image",
+                fix="name the image's file or folder",
+            )
         )
-    )
+    depth = int(header.get("BitsAllocated") or 8) * int(header.get("SamplesPerPixel") or 1)
+    if "422" in str(header.get("PhotometricInterpretation", "")):
+        depth = depth * 2 // 3  # two pixels share a colour
+    n_bytes = prod(sides) * _n_frames(header) * depth // 8
+    require_room(n_bytes, path)
+    syntax = _syntax(header)
+    is_packed = syntax is not None and syntax.is_compressed
+    least = _n_frames(header) * _LEAST_FRAME if is_packed else n_bytes
+    n_there = _unpacked_size(path, syntax, least)
+    if n_there < least:
+        raise ValueError(f"it is truncated: {n_there} of at least {least} bytes")
+
+
+def _syntax(header: Any) -> Any:
+    """Return how the file is written, None if it does not say."""
+    meta = getattr(header, "file_meta", None)
+    return None if meta is None else meta.get("TransferSyntaxUID")
+
+
+def _unpacked_size(path: Path, syntax: Any, most: int) -> int:
+    """Return the size of a file; of one that is packed as a whole, what it unpacks to."""
+    if syntax != _DEFLATED:
+        return path.stat().st_size
+    with path.open("rb") as stream:
+        stream.seek(_start_of_deflated(path))
+        return inflated_size(stream, most)
+
+
+def _start_of_deflated(path: Path) -> int:
+    from pydicom.filereader import read_file_meta_info
+
+    return 144 + int(read_file_meta_info(path).get("FileMetaInformationGroupLength", 0))
 
 
 def _n_frames(header: Any) -> int:
-    return int(header.get("NumberOfFrames") or 1)
+    n_frames = int(header.get("NumberOfFrames") or 1)
+    if n_frames < 1:
+        raise ValueError(f"it has {n_frames} frames")
+    return n_frames
 
 
 def _single_frames(headers: dict[Path, Any]) -> Stack:
