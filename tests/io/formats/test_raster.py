@@ -205,3 +205,38 @@ def test_an_animated_gif_is_refused(tmp_path):
     frames[0].save(tmp_path / "a.gif", save_all=True, append_images=frames[1:])
     with pytest.raises(InputError, match="is an animation"):
         read_image(tmp_path / "a.gif")
+
+
+def bmp(width, height, runs):
+    """Return a BMP file of 256 greys, packed in runs."""
+    palette, start = b"".join(bytes([grey] * 3 + [0]) for grey in range(256)), 14 + 40 + 1024
+    sizes = struct.pack("<IiiHHIIiiII", 40, width, height, 1, 8, 1, len(runs), 0, 0, 256, 0)
+    return b"BM" + struct.pack("<IHHI", start + len(runs), 0, 0, start) + sizes + palette + runs
+
+
+def test_a_bmp_of_lines_that_are_left_out(tmp_path):
+    (tmp_path / "a.bmp").write_bytes(bmp(4, 2, b"\x04\x07\0\0\x04\x09\0\x01"))
+    assert read_label_array(tmp_path / "a.bmp").array[0].tolist() == [[9] * 4, [7] * 4]
+    (tmp_path / "b.bmp").write_bytes(bmp(13_000, 13_000, b"\1\1\0\0" * 13_000 + b"\0\1"))
+    with pytest.raises(InputError, match="claims 169000000 pixels in"):
+        read_image(tmp_path / "b.bmp")
+
+
+def test_a_jpeg_of_many_scans(tmp_path):
+    Pillow.new("L", (64, 64)).save(tmp_path / "a.jpg", progressive=True)
+    assert read_image(tmp_path / "a.jpg").array.shape == (1, 64, 64)
+    content = (tmp_path / "a.jpg").read_bytes()
+    scan = content[content.rfind(b"\xff\xda") : -2]
+    (tmp_path / "b.jpg").write_bytes(content[:-2] + scan * 100 + content[-2:])
+    with pytest.raises(InputError, match="more than 100 scans"):
+        read_image(tmp_path / "b.jpg")
+
+
+def test_a_chunk_that_claims_more_than_the_file(tmp_path):
+    Pillow.new("L", (4, 4)).save(tmp_path / "a.png")
+    content = bytearray((tmp_path / "a.png").read_bytes() + bytes(2**20))
+    place = content.find(b"IDAT") - 4
+    content[place : place + 4] = b"\xff" * 4
+    (tmp_path / "a.png").write_bytes(bytes(content))
+    with pytest.raises(InputError, match="truncated"):
+        read_image(tmp_path / "a.png")

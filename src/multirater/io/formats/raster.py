@@ -46,6 +46,12 @@ _WHAT = "PNG, JPEG, PPM, PGM, BMP or GIF"
 _SMALL = 2**20
 """Bytes up to which a file is read at once."""
 
+_BMP_RUNS, _MOST_IN_RUNS = (1, 2), 200
+"""Compressions of BMP by runs, and pixels for each byte of them: a run has 255 in two bytes."""
+
+_MOST_SCANS = 100
+"""Passes over a JPEG, each of which adds detail; usual are ten."""
+
 _GREY, _PALETTE = 0, 3  # colour types of the PNG header
 _INSTEAD = (".tif", ".npz", ".nii.gz", ".nrrd", ".mha")
 
@@ -60,6 +66,7 @@ def read(path: Path, ndim: int | None, *, as_labels: bool = False) -> Image:
             require_png_checksums(stream)
             stream.seek(place)  # where Pillow left it
         require_room(prod(picture.size) * len(picture.getbands()), path)
+        _require_quick(picture, stream)
         geometry = _geometry(picture)
         if depth == 16 and colour not in (_GREY, _PALETTE):
             pixels = _deep_colours(path)
@@ -120,6 +127,19 @@ def _require_still(picture: Pillow.Image) -> None:
         raise InputError(
             Fault("is an animation", expected="one picture", fix="save one frame per file")
         )
+
+
+def _require_quick(picture: Pillow.Image, stream: IO[bytes]) -> None:
+    """Refuse what takes a few bytes and minutes: lines of a BMP left out, scans of a JPEG."""
+    place = stream.tell()
+    stream.seek(0)
+    content = stream.read() if picture.format in ("BMP", "JPEG", "MPO") else b""
+    stream.seek(place)
+    is_runs = picture.format == "BMP" and picture.info.get("compression") in _BMP_RUNS
+    if is_runs and prod(picture.size) > max(_MOST_IN_RUNS * len(content), _SMALL):
+        raise ValueError(f"it claims {prod(picture.size)} pixels in {len(content)} bytes")
+    if content.startswith(b"\xff\xd8") and content.count(b"\xff\xda") > _MOST_SCANS:
+        raise ValueError(f"it has more than {_MOST_SCANS} scans")
 
 
 def _geometry(picture: Pillow.Image) -> Geometry:
