@@ -7,6 +7,7 @@ import pytest
 
 from multirater.errors import InputError
 from multirater.io.folders import discover_rows, is_folder_layout
+from multirater.io.formats.suffixes import READABLE
 from multirater.io.tables.manifest import Row
 
 
@@ -39,6 +40,14 @@ def test_images_labels_and_truth_meet_by_the_name_of_the_case(tmp_path):
         Row("p1", "images/p1.jpg", "bert", "raters/bert/p1.PNG", "truth/p1.tif"),
         Row("p2", "images/p2.png", truth="truth/p2.tif"),
         Row("p3", "images/p3.NII.GZ", "anna", "raters/anna/p3.nii"),
+    ]
+
+
+@pytest.mark.parametrize("suffix", sorted(READABLE))
+def test_every_format_that_can_be_read_is_found(tmp_path, suffix):
+    touch(tmp_path, f"images/p1{suffix}", f"raters/anna/p1{suffix}")
+    assert discover(tmp_path) == [
+        Row("p1", f"images/p1{suffix}", "anna", f"raters/anna/p1{suffix}")
     ]
 
 
@@ -90,8 +99,8 @@ def test_a_dicom_file_without_suffix_is_called_by_its_whole_name(tmp_path, dicom
         (["images/p1.png", "truth/p9.png"], "label without an image", "p9", "(truth)"),
         (["images/p1.png", "raters/jo/notes.txt"], "rater has no labels", "", "jo"),
         (["images/p1.png", "raters/p1.png"], "outside the folder of a rater", "", ""),
-        (["images/p1.png", "truth/p1.gif"], "suffix .gif cannot be read", "", ""),
-        (["images/p1.bmp", "images/p2.png"], "suffix .bmp cannot be read", "", ""),
+        (["images/p1.png", "truth/p1.webp"], "suffix .webp cannot be read", "", ""),
+        (["images/p1.jp2", "images/p2.png"], "suffix .jp2 cannot be read", "", ""),
     ],
 )
 def test_faults_name_file_case_and_rater(tmp_path, names, found, case, rater):

@@ -14,7 +14,7 @@ from multirater.io.formats.images import READABLE, is_image_file, suffix_of
 from multirater.io.naming import require_texts
 from multirater.io.tables.manifest import Row
 
-_OTHER_PICTURES = {".bmp", ".gif", ".hdr", ".img", ".jp2", ".mgz", ".mnc", ".pgm", ".svs", ".webp"}
+_OTHER_PICTURES = {".hdr", ".img", ".jp2", ".mgz", ".mnc", ".svs", ".webp"}
 """Files that are surely meant to be read and cannot be; others (notes, Thumbs.db) are passed by."""
 
 
