@@ -32,3 +32,28 @@ def test_a_list_of_somebody_else_reaches_nothing_outside(tmp_path):
     remove_own_files(folder)
     assert (tmp_path / "mine.txt").exists()
     assert [path.name for path in folder.iterdir()] == ["link"]
+
+
+def test_empty_folders_of_others_stay_and_are_named(tmp_path):
+    folder = tmp_path / "out"
+    (folder / "labels/none").mkdir(parents=True)
+    (folder / "labels/a.png").touch()
+    write_own_files(folder)
+    assert files_of_others(folder) == []
+    for name in ("mine", "labels/later/empty", "seen"):
+        (folder / name).mkdir(parents=True)
+    (folder / "seen/Thumbs.db").touch()
+    assert files_of_others(folder) == ["labels/later/empty/", "mine/", "seen/Thumbs.db"]
+    remove_own_files(folder)
+    left = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*"))
+    assert left == ["labels", "labels/later", "labels/later/empty", "mine", "seen"]
+
+
+def test_a_folder_of_which_all_is_listed_is_removed_whole(tmp_path):
+    folder = tmp_path / "out"
+    (folder / "maps/of/none").mkdir(parents=True)
+    (folder / "labels/deep").mkdir(parents=True)
+    (folder / "labels/deep/a.png").touch()
+    write_own_files(folder)
+    remove_own_files(folder)
+    assert not folder.exists()
