@@ -334,7 +334,7 @@ def test_all_files_are_on_disk_before_the_folder_takes_its_place(
 
 def test_an_empty_folder_of_others_keeps_a_result_from_being_replaced(old):
     (old / "images/for later").mkdir()
-    with pytest.raises(InputError, match="holds more than this program wrote .*for later"):
+    with pytest.raises(InputError, match=r"holds more than this program wrote .*for later"):
         replace_and_raise(old, None)
     assert (old / "images/for later").is_dir()
     assert contents(old.parent) == OLD

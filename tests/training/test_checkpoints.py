@@ -149,11 +149,21 @@ def _with_settings(run, target, **settings):
 
 @pytest.mark.parametrize(
     "settings",
-    [{"n_features": 10**12}, {"channels": [10**9, 10**9]}, {"kernels": [[9999, 9999]] * 2}],
+    [{"n_features": 8000}, {"channels": [8000, 8000]}, {"kernels": [[63, 63]] * 2}],
 )
 def test_settings_of_another_network_take_no_memory(run_folders, tmp_path, settings):
     run = _with_settings(run_folders["masks"], tmp_path / "run", **settings)
     with pytest.raises(InputError, match=r"describe another network|overflow"):
+        read_run(run)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"n_features": 10**12}, {"channels": [10**9, 10**9]}, {"kernels": [[9999, 9999]] * 2}],
+)
+def test_settings_of_no_network_are_refused_by_name(run_folders, tmp_path, settings):
+    run = _with_settings(run_folders["masks"], tmp_path / "run", **settings)
+    with pytest.raises(InputError, match=f"{next(iter(settings))} = .*"):
         read_run(run)
 
 

@@ -1,5 +1,6 @@
 """Runs that are cut off, and go on."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -155,3 +156,44 @@ def test_labels_that_have_changed_are_noticed(studies, tmp_path):
         resume(
             replace(data, cases=(replace(first, labels=labels), *data.cases[1:])), tmp_path / "run"
         )
+
+
+def test_images_that_have_changed_are_noticed_and_named(studies, tmp_path):
+    data = studies["masks"]
+    train(data, tmp_path / "run", TrainConfig(method="mean", **SMALL))
+    second = data[1]
+    image = second.read_image()
+    array = image.array.copy()
+    array.flat[0] += 1
+    changed = replace(second, image=Source(lambda: replace(image, array=array)))
+    other = replace(data, cases=(data[0], changed, *data.cases[2:]))
+    with pytest.raises(
+        InputError, match=f"images have changed since the run began, of {second.name}"
+    ):
+        resume(other, tmp_path / "run")
+    with pytest.raises(InputError, match=f"{data[-1].name}: in the study now or when"):
+        resume(replace(data, cases=data.cases[:-1]), tmp_path / "run")
+    resume(data, tmp_path / "run")
+
+
+@pytest.mark.parametrize(
+    "changed", [{"epochs": 7}, {"learning_rate": 0.5}, {"method": "mean"}, {"seed": 4}]
+)
+def test_settings_that_have_changed_are_noticed(studies, tmp_path, changed):
+    data, run = studies["classes"], tmp_path / "run"
+    train(data, run, TrainConfig(method="cm", **OF_KIND["classes"]))
+    settings = json.loads((run / "config.json").read_text())
+    (run / "config.json").write_text(json.dumps({**settings, **changed}))
+    with pytest.raises(InputError, match=f"{next(iter(changed))} = .*\n.*by which it was trained"):
+        resume(data, run)
+    (run / "config.json").write_text(json.dumps({**settings, "workers": 0, "memory": 2**33}))
+    resume(data, run)
+
+
+def test_settings_that_are_not_settled_are_refused(studies, tmp_path):
+    data, run = studies["classes"], tmp_path / "run"
+    train(data, run, TrainConfig(method="cm", **OF_KIND["classes"]))
+    settings = json.loads((run / "config.json").read_text())
+    (run / "config.json").write_text(json.dumps({**settings, "epochs": None}))
+    with pytest.raises(InputError, match="epochs is not settled"):
+        resume(data, run)

@@ -56,7 +56,7 @@ def _option(each: Field[Any]) -> inspect.Parameter:
     option = typer.Option(
         *names,
         help=told["words"],
-        min=told["least"],
+        min=None if is_text else told["least"],
         rich_help_panel=told["group"],
         show_default=_shown(each) or default is not None,
     )

@@ -33,6 +33,9 @@ _WORTH_COMPILING = 1 << 22
 """Sums (pixels times raters and classes) per step from which on a few steps pay for loading
 compiled loops."""
 
+_WIDEST = 2**20
+"""Pixels of a window, more than any image has along an axis."""
+
 
 def spatial_staple(
     labels: NDArray[Any] | Labels,
@@ -151,6 +154,14 @@ def window_in_pixels(
             )
         )
     half = np.broadcast_to(np.floor(sides / steps / 2 + 1e-9), (ndim,))
+    if half.max(initial=0) > _WIDEST / 2:
+        raise InputError(
+            Fault(
+                f"window {window} with spacing {spacing} is {2 * half.max():.3g} pixels",
+                expected=f"at most {_WIDEST}",
+                fix="choose a smaller --window, in millimetres",
+            )
+        )
     return tuple(int(2 * each + 1) for each in half)
 
 

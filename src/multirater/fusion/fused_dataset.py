@@ -65,7 +65,8 @@ def fuse_dataset(
         scheduler: address of a Dask scheduler to fuse the cases on.
         resume: go on with a run that was interrupted.
         overwrite: replace an earlier fusion.
-        fuser: fuses a case when `method` is none of this package's: a trained network, say.
+        fuser: fuses a case when `method` is none of this package's: a trained network, say, which
+            looks at images, too.
         class_fuser: the same for class labels, all cases at once.
 
     Raises:
@@ -93,7 +94,7 @@ def fuse_dataset(
         settings["gold"] = n_gold
     inputs = folders_of(dataset)
     with fusion_folder(target, settings, inputs, resume=resume, overwrite=overwrite) as part:
-        found = survey(dataset, workers=workers)
+        found = survey(dataset, workers=workers, with_images=fuser is not None)
         say_findings(found)
         if not any(case.labels for case in dataset):
             raise InputError(

@@ -55,7 +55,7 @@ def fuse_masks(
     labelled = [case for case in dataset if case.labels]
     job, whole = job_for(found, target, settings, fuser)
     done = read_progress(target)
-    digests = {case.name: case.digest for case in found.cases}
+    digests = {case.name: _digest(case) for case in found.cases}
     _require_unchanged(done, digests)
     left = [case for case in labelled if case.name not in done]
     with (target / PROGRESS).open("a", encoding="utf-8") as stream:
@@ -196,16 +196,30 @@ def _is_there(target: Path, record: CaseRecord) -> bool:
 
 
 def _require_unchanged(done: Mapping[str, CaseRecord], digests: Mapping[str, str]) -> None:
-    """Refuse to go on where labels that were fused already have changed since."""
+    """Refuse to go on where what was fused already has changed since."""
     changed = [name for name, record in done.items() if record.digest != digests.get(name)]
     if changed:
+        labels = [
+            name
+            for name in changed
+            if done[name].digest.partition(_AND)[0] != digests.get(name, "").partition(_AND)[0]
+        ]
+        what = "labels" if labels else "images"
         raise InputError(
             Fault(
-                f"labels of {listed(changed, most=5)} have changed since they were fused",
-                expected="the labels that the fusion began with",
+                f"{what} of {listed(labels or changed, most=5)} have changed since they were fused",
+                expected=f"the {what} that the fusion began with",
                 fix="start again, without --resume",
             )
         )
+
+
+_AND = "+"
+"""Between the digests of labels and image, for methods that look at images."""
+
+
+def _digest(case: CaseSurvey) -> str:
+    return f"{case.digest}{_AND}{case.image_digest}" if case.image_digest else case.digest
 
 
 def _finish(

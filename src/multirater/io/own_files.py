@@ -1,7 +1,8 @@
 """What this program wrote into a folder, so that nothing else is ever removed from it.
 
-A finished folder holds the list of its files, `.multirater-files`, one path per line; a folder in it
-that is empty is listed, too, with a slash at its end. One that is being written holds an empty list.
+A finished folder holds the list of its files, `.multirater-files`, one path per line; a folder
+that is empty is listed, too, with a slash at its end. One that is being written holds an empty
+list.
 """
 
 from __future__ import annotations

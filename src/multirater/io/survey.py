@@ -22,7 +22,7 @@ from multirater.io.kept_labels import TRUTH, KeptLabel, kept_of, with_kept
 from multirater.packed_rows import PackedRows, pack_rows
 from multirater.parallel import map_parallel
 from multirater.patterns import encode_patterns
-from multirater.types import MISSING, Case, Classes, Dataset, Geometry, LabelMap
+from multirater.types import MISSING, Case, Classes, Dataset, Geometry, Image, LabelMap
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -43,6 +43,7 @@ class CaseSurvey:
         highest: largest class index in labels, truth and drawings, -1 without any.
         drawn: what the labels look like; None for a case with faults.
         digest: of everything that was drawn, to notice when it changes.
+        image_digest: of the image, where it was asked for.
         kept: labels by rater, and the truth, packed, while a survey that keeps them runs.
     """
 
@@ -59,6 +60,7 @@ class CaseSurvey:
     drawn: DrawnFacts | None = None
     spacing: tuple[float, ...] = ()
     digest: str = ""
+    image_digest: str = ""
     kept: Mapping[str, KeptLabel] = field(default_factory=dict)
 
     @property
@@ -105,13 +107,16 @@ class Survey:
         )
 
 
-def survey(dataset: Dataset, *, workers: int = 1, keep: bool = False) -> Survey:
+def survey(
+    dataset: Dataset, *, workers: int = 1, keep: bool = False, with_images: bool = False
+) -> Survey:
     """Read every file of a data set and check that they fit together.
 
     Args:
         dataset: as opened by `read_dataset`.
         workers: number of processes.
         keep: hold what was drawn in memory, packed, for those who ask for it later.
+        with_images: take digests of images, too, for those who learn from them.
 
     Returns:
         The survey, whose `dataset` knows its classes.
@@ -133,7 +138,7 @@ def survey(dataset: Dataset, *, workers: int = 1, keep: bool = False) -> Survey:
                 file=str(dataset.folder or ""),
             )
         )
-    look = partial(survey_case, raters=dataset.raters, keep=keep)
+    look = partial(survey_case, raters=dataset.raters, keep=keep, with_image=with_images)
     cases = tuple(map_parallel(look, dataset.cases, label="reading", workers=workers))
     faults = [fault for case in cases for fault in case.faults]
     if dataset.classes is None:
@@ -149,7 +154,9 @@ def survey(dataset: Dataset, *, workers: int = 1, keep: bool = False) -> Survey:
     return Survey(dataset, cases)
 
 
-def survey_case(case: Case, raters: Sequence[str], *, keep: bool = False) -> CaseSurvey:
+def survey_case(
+    case: Case, raters: Sequence[str], *, keep: bool = False, with_image: bool = False
+) -> CaseSurvey:
     """Read one case and list what is wrong with it."""
     files = read_case_files(case)
     space, geometry = _grid(files)
@@ -170,6 +177,7 @@ def survey_case(case: Case, raters: Sequence[str], *, keep: bool = False) -> Cas
         drawn=None if files.faults else drawn_facts(files.labels, files.truth, raters),
         spacing=() if files.image is None else files.image.geometry.spacing,
         digest=_digest(files, kept),
+        image_digest=_image_digest(files.image) if with_image else "",
         kept=kept,
     )
 
@@ -190,6 +198,18 @@ def _digest(files: CaseFiles, kept: Mapping[str, KeptLabel]) -> str:
             found.update(f"{name}\0{label.array.shape}\0".encode(errors="replace"))
             packed = kept[name].packed if name in kept else label.array.tobytes()
             found.update(packed)
+    return found.hexdigest()
+
+
+def _image_digest(image: Image | None) -> str:
+    """Return a digest of an image and of how far its pixels lie apart."""
+    if image is None:
+        return ""
+    found = hashlib.blake2b(digest_size=8)
+    array = np.ascontiguousarray(image.array)
+    spacing = tuple(f"{each:.6g}" for each in image.geometry.spacing)
+    found.update(f"{array.dtype.str}\0{array.shape}\0{spacing}\0".encode())
+    found.update(array.data if array.size else b"")
     return found.hexdigest()
 
 

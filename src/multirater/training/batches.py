@@ -161,8 +161,8 @@ class BatchOrder(Sampler[list[tuple[int, int]]]):
             end = start + self.batch_size if start != starts[-1] else self.n_samples
             batch = order[start:end]
             # The last batch is filled up, so that every process has its part.
-            if len(batch) % self.world:
-                batch = np.concatenate([batch, order[: self.world - len(batch) % self.world]])
+            if missing := -len(batch) % self.world:
+                batch = np.concatenate([batch, np.resize(order, missing)])
             part = len(batch) // self.world
             mine = batch[self.rank * part : (self.rank + 1) * part]
             yield [(self.epoch, int(index)) for index in mine]

@@ -8,7 +8,6 @@ command line imports this before it knows what is asked for.
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from multirater.errors import Fault, InputError
 from multirater.training.setting_check import require_settings
 
 if TYPE_CHECKING:
@@ -90,6 +89,19 @@ _STEPS_PER_EPOCH, _SMALLEST_BATCH = 16, 4
 PLANNED = ("channels", "n_features", "patch", "epochs", "batch_size", "augment")
 """Settings that the plan of a study fills in."""
 
+_WIDEST, _STAGES, _STRIDE = 8192, 12, 63
+"""Channels, stages, and steps or sizes of a convolution, that no network here has more of."""
+
+_SIDE = 2**16
+"""Longest side, in pixels, of what a network sees at once."""
+
+_EPOCHS, _FASTEST, _HEAVIEST = 10**6, 1e6, 1e6
+"""Beyond which rates and weights only make a loss that is no number."""
+
+_PROCESSES = 1024
+_LARGEST_SEED = 2**32 - 1
+"""That numpy takes."""
+
 METHOD, NETWORK, RATERS, SCHEDULE, MACHINE = "Method", "Network", "Raters", "Schedule", "Machine"
 """Groups of settings, as the command line shows them."""
 
@@ -101,6 +113,8 @@ def setting(
     *,
     least: float | None = None,
     above: float | None = None,
+    most: float | None = None,
+    longest: int = 3,
     option: str = "",
     text: str = "",
 ) -> Any:
@@ -112,12 +126,14 @@ def setting(
         group: of the options of `train` in which it is shown; none when it is not one of them.
         least: smallest value that it may have.
         above: what it has to be more than.
+        most: largest value that it may have.
+        longest: of several numbers, how many there may be.
         option: its name on the command line, where that is another.
         text: how the command line reads it, where it is no plain value: `numbers`, `json`,
             `pairs`, `amount` or `duration`.
     """
     told = {"words": words, "group": group, "option": option, "text": text}
-    limits = {"least": least, "above": above}
+    limits = {"least": least, "above": above, "most": most, "longest": longest}
     if isinstance(default, dict):
         return field(default_factory=dict, metadata={**told, **limits})
     return field(default=default, metadata={**told, **limits})
@@ -157,13 +173,19 @@ class TrainConfig:
         "plus a product of low rank, product the product alone.",
         RATERS,
     )
-    rank: int = setting(1, "Of low-rank matrices and products.", RATERS, least=1)
-    trace_weight: float = setting(0.01, "Of the trace penalty of cm.", RATERS, least=0)
+    rank: int = setting(1, "Of low-rank matrices and products.", RATERS, least=1, most=_WIDEST)
+    trace_weight: float = setting(
+        0.01, "Of the trace penalty of cm.", RATERS, least=0, most=_HEAVIEST
+    )
     likelihood: Literal["marginal", "joint"] = setting(
         BY_TASK, "Marginal, or joint with one truth shared by the raters of a case.", RATERS
     )
     warmup_epochs: int = setting(
-        BY_TASK, "Epochs of cm with all matrices fixed, before they learn.", RATERS, least=0
+        BY_TASK,
+        "Epochs of cm with all matrices fixed, before they learn.",
+        RATERS,
+        least=0,
+        most=_EPOCHS,
     )
     warmup: Literal["fixed", "trace"] = setting(
         "fixed",
@@ -182,15 +204,31 @@ class TrainConfig:
         {}, "Further arguments of the backbone, as JSON.", NETWORK, text="json"
     )
     channels: tuple[int, ...] = setting(
-        BY_TASK, "Per stage of the U-Net, such as 32,64,128.", NETWORK, text="numbers"
+        BY_TASK,
+        "Per stage of the U-Net, such as 32,64,128.",
+        NETWORK,
+        least=1,
+        most=_WIDEST,
+        longest=_STAGES,
+        text="numbers",
     )
     strides: tuple[tuple[int, ...], ...] = setting(
-        (), "Of the U-Net, per stage and axis; 2 after the first stage when empty."
+        (),
+        "Of the U-Net, per stage and axis; 2 after the first stage when empty.",
+        least=1,
+        most=_STRIDE,
+        longest=_STAGES,
     )
     kernels: tuple[tuple[int, ...], ...] = setting(
-        (), "Of the U-Net, per stage and axis; 3 when empty."
+        (),
+        "Of the U-Net, per stage and axis; 3 when empty.",
+        least=1,
+        most=_STRIDE,
+        longest=_STAGES,
     )
-    n_features: int = setting(BY_TASK, "Channels that the heads see.", NETWORK, least=1)
+    n_features: int = setting(
+        BY_TASK, "Channels that the heads see.", NETWORK, least=1, most=_WIDEST
+    )
     view: View = setting(
         "auto",
         "2d images; slices of volumes, along the first axis; 3d patches; auto takes 2d for images "
@@ -201,13 +239,18 @@ class TrainConfig:
         BY_TASK,
         "Size of what is cut from an image in training, such as 96,96; the whole image when empty.",
         NETWORK,
+        least=1,
+        most=_SIDE,
         text="numbers",
     )
     spacing: tuple[float, ...] = setting(
-        (), "Millimetres per array axis that images and labels are brought to; empty for none."
+        (),
+        "Millimetres per array axis that images and labels are brought to; empty for none.",
+        above=0,
+        most=10**6,
     )
     space: tuple[int, ...] = setting(
-        (), "Size that images of class labels are brought to; empty for none."
+        (), "Size that images of class labels are brought to; empty for none.", least=1, most=_SIDE
     )
     normalisation: Normalisation = setting(OWN, "Of intensities.")
     epochs: int = setting(
@@ -215,22 +258,25 @@ class TrainConfig:
         "Largest number of passes over the cases, instead of a number of steps.",
         SCHEDULE,
         least=1,
+        most=_EPOCHS,
     )
     steps_per_epoch: int = setting(
-        0, "Steps of an epoch; 0 for one pass over the training cases.", least=0
+        0, "Steps of an epoch; 0 for one pass over the training cases.", least=0, most=10**7
     )
     rare_share: float = setting(
-        0.0, "Share of the patches that hold a rare class or disputed pixels."
+        0.0, "Share of the patches that hold a rare class or disputed pixels.", least=0, most=1
     )
     batch_size: int = setting(
-        BY_TASK, "Cases or patches per step, over all devices.", SCHEDULE, least=1
+        BY_TASK, "Cases or patches per step, over all devices.", SCHEDULE, least=1, most=2**16
     )
-    learning_rate: float = setting(BY_TASK, "Peak of the one-cycle schedule.", SCHEDULE, above=0)
+    learning_rate: float = setting(
+        BY_TASK, "Peak of the one-cycle schedule.", SCHEDULE, above=0, most=_FASTEST
+    )
     rate: Literal["one-cycle", "constant"] = setting(
         "one-cycle", "How learning rates go over a run.", SCHEDULE
     )
     confusion_learning_rate: float = setting(
-        BY_TASK, "The same for the confusion matrices.", SCHEDULE
+        BY_TASK, "The same for the confusion matrices.", SCHEDULE, least=0, most=_FASTEST
     )
     augment: bool = setting(BY_TASK, "Turn, scale, mirror, blur and more, at random.", SCHEDULE)
     augmentation: Literal["all", "flips"] = setting(
@@ -243,15 +289,25 @@ class TrainConfig:
         0.0,
         "Of one less the soft Dice beside cross-entropy, in methods that take fused labels for the "
         "truth of drawings.",
+        least=0,
+        most=_HEAVIEST,
     )
     class_weights: Literal["none", "balanced"] = setting(
         "none", "With balanced, rare classes weigh more in the likelihood.", SCHEDULE
     )
     validation: float = setting(
-        0.15, "Share of the training cases held out to choose the best epoch.", SCHEDULE
+        0.15,
+        "Share of the training cases held out to choose the best epoch.",
+        SCHEDULE,
+        least=0,
+        most=1,
     )
     patience: int = setting(
-        0, "Epochs without a better held-out likelihood before stopping; 0 for never.", SCHEDULE
+        0,
+        "Epochs without a better held-out likelihood before stopping; 0 for never.",
+        SCHEDULE,
+        least=0,
+        most=_EPOCHS,
     )
     precision: str | None = setting(
         BY_TASK,
@@ -260,35 +316,46 @@ class TrainConfig:
         MACHINE,
     )
     accelerator: str = setting("auto", "auto, cpu or gpu.", MACHINE)
-    devices: int = setting(1, "Processes on this machine.", MACHINE, least=1)
-    num_nodes: int = setting(1, "Machines.", MACHINE, least=1, option="--nodes")
-    workers: int = setting(0, "Processes that read data, at most two per core.", MACHINE, least=0)
+    devices: int = setting(1, "Processes on this machine.", MACHINE, least=1, most=_PROCESSES)
+    num_nodes: int = setting(1, "Machines.", MACHINE, least=1, most=_PROCESSES, option="--nodes")
+    workers: int = setting(
+        0,
+        "Processes that read data, at most two per core.",
+        MACHINE,
+        least=0,
+        most=_PROCESSES,
+    )
     memory: int | None = setting(
-        None, "Budget of memory, such as 6GB; in Python in bytes.", MACHINE, above=0, text="amount"
+        None,
+        "Budget of memory, such as 6GB; in Python in bytes.",
+        MACHINE,
+        above=0,
+        most=2**62,
+        text="amount",
     )
     time: float | None = setting(
         None,
         "Fit the schedule into a time, such as 20m; in Python in seconds.",
         SCHEDULE,
         above=0,
+        most=10**9,
         text="duration",
     )
-    threads: int | None = setting(None, "Of the processor.", MACHINE, least=1)
+    threads: int | None = setting(None, "Of the processor.", MACHINE, least=1, most=_PROCESSES)
     folds: int = setting(
-        1, "Networks to train, each with another part of the cases held out.", SCHEDULE, least=1
+        1,
+        "Networks to train, each with another part of the cases held out.",
+        SCHEDULE,
+        least=1,
+        most=1000,
     )
-    fold: int = setting(0, "Which of them, counted from 0.")
-    seed: int = setting(0, "Same seed, same weights on one device.", SCHEDULE)
+    fold: int = setting(0, "Which of them, counted from 0.", least=0)
+    seed: int = setting(
+        0, "Same seed, same weights on one device.", SCHEDULE, least=0, most=_LARGEST_SEED
+    )
 
     def __post_init__(self) -> None:
-        require_settings(vars(self))
-        if self.batch_size is not None and self.batch_size % (self.devices * self.num_nodes):
-            raise InputError(
-                Fault(
-                    f"batch size {self.batch_size} on {self.devices * self.num_nodes} devices",
-                    expected="a multiple of their number, so that all do the same work",
-                )
-            )
+        require_settings(self)
 
 
 TrainConfig.__doc__ = f"{TrainConfig.__doc__}\n    Attributes:\n" + "\n".join(

@@ -21,6 +21,7 @@ from multirater.progress import say
 from multirater.training.config import TrainConfig
 from multirater.training.data import split_cases
 from multirater.training.prediction import predict
+from multirater.training.processes import is_first_process
 from multirater.training.run_folder import Run
 from multirater.types import Case, Classes, Dataset
 
@@ -47,10 +48,12 @@ def train_folds(
         say(f"fold {number + 1} of {config.folds}")
         folder = fold_folder(target, number)
         runs.append(fit(folder, own))
+        if not is_first_process():
+            continue
         _, held_out = split_cases(dataset, own)
         unseen = replace(dataset, cases=tuple(held_out))
         predict(folder, unseen, folder / PREDICTIONS, overwrite=True)
-    if dataset.kind == "masks":
+    if dataset.kind == "masks" and is_first_process():
         _gather(target, config.folds, classes)
     return runs
 

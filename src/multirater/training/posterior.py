@@ -249,7 +249,11 @@ def fuse_by_network(
         folder,
         method="learned",
         probability=probability,
-        options={"run": str(Path(run).resolve().name), **(options or {})},
+        options={
+            "run": str(Path(run).resolve().name),
+            "weights": fuser.predictor.weights_digest(),
+            **(options or {}),
+        },
         resume=resume,
         overwrite=overwrite,
         fuser=fuser,

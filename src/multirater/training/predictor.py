@@ -6,6 +6,7 @@ of a very large image is kept in a file, part by part.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -113,6 +114,14 @@ class Predictor:
         """
         (prediction,) = self._predictions([self._as_seen(image)], tuple(raters or ()))
         return prediction
+
+    def weights_digest(self) -> str:
+        """Return a digest of the network's weights, to notice when it is another."""
+        found = hashlib.blake2b(digest_size=8)
+        for name, value in self.network.state_dict().items():
+            found.update(f"{name}\0{tuple(value.shape)}\0".encode())
+            found.update(value.detach().cpu().float().numpy().tobytes())
+        return found.hexdigest()
 
     def recurrences(self, image: Image) -> NDArray[np.float32]:
         """Return class probabilities after each recurrence, (n_steps, n_classes, *space).

@@ -10,6 +10,7 @@ steps are computed in the precision that the processor is fast in (`precision`).
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -308,10 +309,10 @@ def _threads(step: _Step, config: TrainConfig) -> tuple[int, float]:
 
 @contextmanager
 def threads_of(number: int | None) -> Iterator[None]:
-    """Let torch work with so many threads; with as many as it does when None."""
+    """Let torch work with so many threads, at most four per core; with its own when None."""
     before = torch.get_num_threads()
     if number is not None:
-        torch.set_num_threads(number)
+        torch.set_num_threads(min(number, 4 * (os.cpu_count() or 1)))
     try:
         yield
     finally:

@@ -4,21 +4,34 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Sequence
-from contextlib import nullcontext
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from shutil import rmtree
+from time import sleep
 from typing import Literal
 
 import lightning
 from lightning.pytorch.callbacks import Callback, ModelCheckpoint
 from lightning.pytorch.loggers import TensorBoardLogger
-from lightning.pytorch.utilities import rank_zero_only
-from lightning.pytorch.utilities.exceptions import SIGTERMException
+from lightning.pytorch.strategies import DDPStrategy
+from torch.distributed.constants import default_pg_timeout
 
-from multirater.io.results.layout import CHECKPOINTS, CONFIG, CURVES, DATA, PLAN, fold_folder
+from multirater.errors import Fault, InputError
+from multirater.io.results.layout import (
+    BEST,
+    CHECKPOINTS,
+    CONFIG,
+    CURVES,
+    DATA,
+    LAST,
+    PLAN,
+    fold_folder,
+)
 from multirater.io.results.origin import write_origin
 from multirater.io.survey import Survey, survey
 from multirater.nn.rater_network import RaterNetwork
@@ -32,6 +45,7 @@ from multirater.training.clock import now
 from multirater.training.config import TrainConfig, planned, settled
 from multirater.training.data import RaterData, decoded_cases
 from multirater.training.description import describe_run
+from multirater.training.ending import HearSignals, ends_when_told
 from multirater.training.folds import train_folds
 from multirater.training.gold_targets import held_to_gold
 from multirater.training.memory import within_what_is_free
@@ -41,8 +55,20 @@ from multirater.training.own_backbone import keep_backbone, trusting_code, with_
 from multirater.training.plan import Plan
 from multirater.training.plan_files import followed_plan, write_plan
 from multirater.training.planning import common_space, plan_for
+from multirater.training.processes import (
+    end_with_first,
+    is_first_process,
+    is_started_by_first,
+    start_others,
+)
 from multirater.training.rehearsal import Stage, rehearsed, threads_of
-from multirater.training.run_data import describe_data, require_same_data
+from multirater.training.resumable import Settings, require_resumable, require_settled, restoring
+from multirater.training.run_data import (
+    describe_data,
+    require_same_cases,
+    require_same_data,
+    write_digests,
+)
 from multirater.training.run_folder import (
     Run,
     build_network,
@@ -57,13 +83,15 @@ from multirater.training.samples import SampleCache
 from multirater.training.setting_check import require_devices
 from multirater.types import Dataset
 
-STOPPED = 143
-"""Status of a process that was told to end by SIGTERM, as shells count it."""
-
 LESS_MEMORY = "give a smaller --memory, --patch or --batch-size"
 
 DECODED = "decoded"
 """Decoded cases that memory has no room for, while a run works."""
+
+_SECONDS_BETWEEN_LOOKS = 0.2
+
+_LONGEST_WAIT = timedelta(days=1)
+"""That processes of one machine wait for the first, which alone describes and predicts."""
 
 
 def train(
@@ -94,39 +122,61 @@ def train(
     target, asked = Path(folder), config or TrainConfig()
     check_options(asked, dataset.kind)
     require_devices(asked)
-    # Of several processes the first has made the folder by the time the others look.
-    is_first = _is_first_process()
+    with _writing(target):
+        if is_first_process():
+            require_new(target)
+        with _ended_by_signals(target):
+            return _begin(dataset, target, asked, plan)
+
+
+@contextmanager
+def _writing(target: Path) -> Iterator[None]:
+    """Hold the right to write a run, which the first of its processes has; others end with it."""
+    is_first = is_first_process()
+    if not is_first:
+        end_with_first()
     with (
         within_what_is_free(LESS_MEMORY, target),
         run_writer(target) if is_first else nullcontext(),
     ):
-        if is_first:
-            require_new(target)
-        return _begin(dataset, target, asked, plan, is_first)
+        try:
+            yield
+        finally:
+            if is_first:
+                rmtree(target / DECODED, ignore_errors=True)
+
+
+def _ended_by_signals(target: Path) -> AbstractContextManager[None]:
+    """End a run when it is told to; the first process does so for all."""
+
+    def last_words() -> None:
+        leave(target)
+        rmtree(target / DECODED, ignore_errors=True)
+
+    return ends_when_told(last_words) if is_first_process() else nullcontext()
 
 
 def _begin(
-    dataset: Dataset,
-    target: Path,
-    asked: TrainConfig,
-    plan: Plan | Literal["made"] | None,
-    is_first: bool,
+    dataset: Dataset, target: Path, asked: TrainConfig, plan: Plan | Literal["made"] | None
 ) -> Run:
-    started = now()
-    found = survey(dataset, workers=1)
+    started, is_first = now(), is_first_process()
+    found = survey(dataset, workers=1, with_images=True)
     found.require_labels()
+    if is_started_by_first():
+        return _join(found, target)
     config, followed = _decided(found, asked, plan)
     if is_first:
         say_findings(found)
         begin(target)
         write_origin(target, dataset.folder)
+        write_digests(found, target)
     try:
         prepared = _prepared(found, target, config)
         config = _rehearsed(found, prepared, config, asked, started)
         if is_first:
-            write_config(keep_backbone(config, target), target)
             if followed is not None:
                 write_plan(followed_plan(followed, config), target / PLAN)
+            write_config(keep_backbone(config, target), target)
         with trusting_code():  # whoever trains has given it
             train_all = _fit if config.folds == 1 else _folds
             return train_all(found, prepared, target, config)
@@ -134,8 +184,16 @@ def _begin(
         if is_first:
             leave(target)
         raise
-    finally:
-        rmtree(target / DECODED, ignore_errors=True)
+
+
+def _join(found: Survey, target: Path) -> Run:
+    """Train with the first process, by what it has decided: its rehearsal is its own."""
+    while not (target / CONFIG).is_file():
+        sleep(_SECONDS_BETWEEN_LOOKS)
+    with trusting_code():
+        config = with_backbone(read_config(target), target)
+        prepared = _prepared(found, target, config)
+        return (_fit if config.folds == 1 else _folds)(found, prepared, target, config)
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,39 +265,44 @@ def resume(dataset: Dataset, folder: str | Path, *, trust_code: bool = False) ->
     """
     target = Path(folder)
     require_run(target)
-    with (
-        trusting_code(trust_code),
-        within_what_is_free(LESS_MEMORY, target),
-        run_writer(target) if _is_first_process() else nullcontext(),
-    ):
-        config = with_backbone(read_config(target), target)
-        require_devices(config)
-        found = survey(dataset, workers=1)
-        prepared = _prepared(found, target, config)
-        is_one = config.folds == 1 or not fold_folder(target, 0).exists()
+    with trusting_code(trust_code), _writing(target):
         try:
-            return (_fit if is_one else _folds)(found, prepared, target, config)
+            with _ended_by_signals(target):
+                return _go_on(dataset, target)
         except (KeyboardInterrupt, SystemExit):
-            leave(target)
+            if is_first_process():
+                leave(target)
             raise
-        finally:
-            rmtree(target / DECODED, ignore_errors=True)
+
+
+def _go_on(dataset: Dataset, target: Path) -> Run:
+    config = with_backbone(read_config(target), target)
+    check_options(config, dataset.kind)
+    require_settled(config, dataset.kind, target)
+    require_devices(config)
+    found = survey(dataset, workers=1, with_images=True)
+    require_same_cases(found, target)
+    prepared = _prepared(found, target, config)
+    is_one = config.folds == 1 or not fold_folder(target, 0).exists()
+    return (_fit if is_one else _folds)(found, prepared, target, config)
 
 
 def _folds(found: Survey, prepared: _Prepared, target: Path, config: TrainConfig) -> Run:
     """Train all folds, or those that are left, and describe what they say together."""
     described = describe_data(found, prepared.dataset, config)
-    write_data(described, target)
+    if is_first_process():
+        write_data(described, target)
 
     def fit(folder: Path, own: TrainConfig) -> Run:
-        folder.mkdir(parents=True, exist_ok=True)
-        if not (folder / CONFIG).exists():
+        if is_first_process() and not (folder / CONFIG).exists():
+            folder.mkdir(parents=True, exist_ok=True)
             write_config(keep_backbone(own, folder), folder)
             write_origin(folder, found.dataset.folder)
         return _fit(found, prepared, folder, own)
 
     runs = train_folds(found.dataset, target, config, described.as_classes(), fit)
-    describe_run(target, found.dataset)
+    if is_first_process():
+        describe_run(target, found.dataset)
     best = min(runs, key=lambda run: run.best_nll)
     return Run(target, best.best_epoch, sum(run.best_nll for run in runs) / len(runs))
 
@@ -251,19 +314,23 @@ def _fit(found: Survey, prepared: _Prepared, target: Path, config: TrainConfig) 
 
 def _fit_within(found: Survey, prepared: _Prepared, target: Path, config: TrainConfig) -> Run:
     # Lightning's own notices say nothing that `Curves` does not say better.
-    logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
+    for name in ("lightning.pytorch", "lightning.fabric"):
+        logging.getLogger(name).setLevel(logging.ERROR)
     lightning.seed_everything(config.seed, workers=True, verbose=False)
     method, dataset = prepared.method, prepared.dataset
     described = describe_data(found, dataset, config)
     if (target / DATA).exists():
         require_same_data(described, target)
-    elif _is_first_process():
+    elif is_first_process():
         write_data(described, target)
     warmup, schedule = method.warmup_epochs(config, dataset), method.schedule(config, dataset)
     data = RaterData(dataset, config, with_truth=method.with_truth, decoded=prepared.decoded)
     class_weight = None
     if config.class_weights == "balanced":
         class_weight = balanced_weights(data.training_cases, len(found.classes))
+    last = target / CHECKPOINTS / LAST
+    if last.exists():
+        require_resumable(config, described, last)
     module = RaterModule(
         build_network(config, described),
         config,
@@ -274,7 +341,8 @@ def _fit_within(found: Survey, prepared: _Prepared, target: Path, config: TrainC
     monitor = "val_nll" if data.held_out_cases else "train_nll"
     begins = 0 if method.warmup_competes else warmup
     best = BestEpoch(target / CHECKPOINTS, monitor, begins, _as_good(method, config))
-    callbacks: list[Callback] = [*(make() for make in method.callbacks), best]
+    settings = Settings(config)
+    callbacks: list[Callback] = [settings, *(make() for make in method.callbacks), best]
     if config.patience:
         callbacks.append(StopEarly(monitor, config.patience, begins))
     trainer = _trainer(
@@ -284,18 +352,16 @@ def _fit_within(found: Survey, prepared: _Prepared, target: Path, config: TrainC
         epochs=sum(schedule),
         finds_unused=warmup > 0 or method.leaves_out,
     )
-    last = target / CHECKPOINTS / "last.ckpt"
     if method.begin is not None:
         method.begin(module.network, data, partial(plain_network, config, described))
-    try:
+    _start_others(trainer, config)
+    with restoring(last, settings):
         trainer.fit(module, data, ckpt_path=str(last) if last.exists() else None)
-    except SIGTERMException:
-        raise SystemExit(STOPPED) from None
     prepared.decoded.forget()  # describing needs the room
-    if _is_first_process():
+    if is_first_process():
         describe_run(target, found.dataset)
     score = best.best_model_score
-    epoch = read_checkpoint(target / CHECKPOINTS / "best.ckpt")["epoch"]
+    epoch = read_checkpoint(target / CHECKPOINTS / BEST)["epoch"]
     kept = Run(target, int(epoch), float("nan") if score is None else float(score))
     said = f"epoch {kept.best_epoch + 1} of {trainer.max_epochs} was kept"
     say(said if score is None else f"{said}: {kept.best_nll:.4f} nats per label")
@@ -326,15 +392,16 @@ def _trainer(
     last = ModelCheckpoint(
         target / CHECKPOINTS, "last", enable_version_counter=False, save_on_train_epoch_end=True
     )
-    always = [Curves(target / CURVES), StopWhenDiverged(target)]
+    always = [HearSignals(), Curves(target / CURVES), StopWhenDiverged(target)]
     several = config.devices * config.num_nodes > 1
-    with_unused = "ddp_find_unused_parameters_true" if finds_unused else "ddp"
+    wait = _LONGEST_WAIT if config.num_nodes == 1 else default_pg_timeout
+    together = DDPStrategy(find_unused_parameters=finds_unused, timeout=wait)
     return lightning.Trainer(
         max_epochs=epochs,
         accelerator=config.accelerator,
         devices=config.devices,
         num_nodes=config.num_nodes,
-        strategy=with_unused if several else "auto",
+        strategy=together if several else "auto",
         precision=config.precision,  # type: ignore[arg-type]
         callbacks=[*always, *callbacks, last],
         logger=TensorBoardLogger(target, name="tensorboard", version=""),
@@ -348,5 +415,21 @@ def _trainer(
     )
 
 
-def _is_first_process() -> bool:
-    return int(getattr(rank_zero_only, "rank", 0) or 0) == 0
+def _start_others(trainer: lightning.Trainer, config: TrainConfig) -> None:
+    """Start the other processes of a run, unless it has none or a cluster has started them."""
+    strategy = trainer.strategy
+    if not isinstance(strategy, DDPStrategy) or strategy.cluster_environment is None:
+        return
+    is_told = strategy.cluster_environment.creates_processes_externally
+    if config.num_nodes > 1:
+        if not is_told and "MASTER_ADDR" not in os.environ:
+            raise InputError(
+                Fault(
+                    f"{config.num_nodes} machines, and nothing says which is the first",
+                    expected="MASTER_ADDR, MASTER_PORT and NODE_RANK among the variables of each",
+                    fix="set them, or train on one of the --nodes",
+                )
+            )
+        say(f"waiting for the processes of {config.num_nodes} machines")
+    if not is_told:
+        start_others(config.devices, config.num_nodes)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from multirater.errors import Fault, InputError
+from multirater.io.results.layout import DIGESTS
+from multirater.io.results.statements import read_json, write_json
 from multirater.io.survey import Survey
 from multirater.training.config import TrainConfig
 from multirater.training.run_folder import RunData, read_data
 from multirater.types import Dataset
+from multirater.words import listed
 
 
 def describe_data(found: Survey, prepared: Dataset, config: TrainConfig) -> RunData:
@@ -86,3 +90,51 @@ def _require_same_labels(before: str, now: str, target: Path) -> None:
                 file=str(target),
             )
         )
+
+
+def write_digests(found: Survey, target: Path) -> None:
+    """Keep what tells whether labels and images are still those that a run began with."""
+    write_json(target / DIGESTS, _digests(found))
+
+
+def require_same_cases(found: Survey, target: Path) -> None:
+    """Refuse to go on with other labels or images than a run has learned from, and name them.
+
+    Args:
+        found: the study as it is now, surveyed with its images.
+        target: of the run; one that has no digests is not told about.
+    """
+    if not (target / DIGESTS).is_file():
+        return
+    before, now = read_json(target / DIGESTS), _digests(found)
+    for part in ("labels", "images"):
+        changed = [
+            name for name in now if name in before and _part(before[name], part) != now[name][part]
+        ]
+        if changed:
+            raise InputError(
+                Fault(
+                    f"the {part} have changed since the run began, of {listed(changed, most=5)}",
+                    expected=f"the {part} that it has learned from so far",
+                    fix="put them back, or start another run",
+                    file=str(target),
+                )
+            )
+    others = sorted({*before} ^ {*now})
+    if others:
+        raise InputError(
+            Fault(
+                f"{listed(others, most=5)}: in the study now or when the run began, not both",
+                expected="the cases that it has learned from so far",
+                fix="put them back, or start another run",
+                file=str(target),
+            )
+        )
+
+
+def _digests(found: Survey) -> dict[str, dict[str, str]]:
+    return {case.name: {"labels": case.digest, "images": case.image_digest} for case in found.cases}
+
+
+def _part(kept: Any, part: str) -> Any:
+    return kept.get(part) if isinstance(kept, dict) else None

@@ -3,6 +3,7 @@
 RUN/config.json      settings
 RUN/plan.json        what was decided for the study, and why
 RUN/data.json        raters, classes, kind of labels, image channels, version (see `RunData`)
+RUN/digests.json     of labels and image of every case, to notice when they change
 RUN/backbone.pt      the user's own backbone, when there is one
 RUN/checkpoints/     best.ckpt by held-out likelihood, last.ckpt to go on from
 RUN/curves.csv       losses of every epoch
@@ -14,6 +15,8 @@ RUN/origin.json      where the data set is
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -23,10 +26,11 @@ from torch import Tensor
 
 from multirater import __version__
 from multirater.errors import Fault, InputError
+from multirater.extras import MissingExtraError
 from multirater.io.folders import is_folder_layout
 from multirater.io.formats.grid import size_text
-from multirater.io.formats.guard import reading
-from multirater.io.results.layout import CHECKPOINTS, CONFIG, DATA, fold_folder
+from multirater.io.formats.guard import reading, reason
+from multirater.io.results.layout import BEST, CHECKPOINTS, CONFIG, DATA, fold_folder
 from multirater.io.results.statements import read_json, write_json
 from multirater.io.tables.manifest import FILE_NAME as MANIFEST
 from multirater.io.tables.table_check import LabelKind
@@ -35,6 +39,7 @@ from multirater.nn.rater_network import RaterNetwork
 from multirater.training.checkpoints import read_checkpoint
 from multirater.training.config import Normalisation, TrainConfig
 from multirater.training.drawn_targets import kind_of
+from multirater.training.memory import is_out_of_memory
 from multirater.training.methods import training_method
 from multirater.training.networks import NetworkShape, plain
 from multirater.training.own_backbone import trusting_code, with_backbone
@@ -204,22 +209,29 @@ def _read_run(target: Path) -> tuple[TrainConfig, RunData, RaterNetwork]:
         parts = [_read_run(fold_folder(target, number)) for number in range(config.folds)]
         return config, parts[0][1], Ensemble([part[2] for part in parts]).eval()
     data = read_data(target)
-    checkpoint = target / CHECKPOINTS / "best.ckpt"
+    checkpoint = target / CHECKPOINTS / BEST
     if not checkpoint.exists():
         raise InputError(Fault("has no trained network yet", file=str(target)))
-    stored = read_checkpoint(checkpoint)["state_dict"]
-    state = {key.removeprefix("network."): value for key, value in stored.items()}
-    settings = _without_downloads(config)
-    _require_described(settings, data, state)
+    state = weights_of(read_checkpoint(checkpoint))
+    settings = without_downloads(config)
+    require_described(settings, data, state)
     network = build_network(settings, data)
     network.load_state_dict(state)
     return config, data, network.eval()
 
 
+def weights_of(checkpoint: dict[str, Any]) -> dict[str, Tensor]:
+    """Return the weights of the network in a checkpoint, by their names in the network."""
+    stored = checkpoint.get("state_dict")
+    if not isinstance(stored, dict) or not all(isinstance(key, str) for key in stored):
+        raise InputError(Fault("holds no weights", fix="copy the run again"))
+    return {key.removeprefix("network."): value for key, value in stored.items()}
+
+
 _OWN_BACKBONES = ("unet", "auto", "cnn", "cnn-128", "mlp")
 
 
-def _require_described(config: TrainConfig, data: RunData, state: dict[str, Tensor]) -> None:
+def require_described(config: TrainConfig, data: RunData, state: dict[str, Tensor]) -> None:
     """Refuse settings of another network than the one that was kept, before memory is taken.
 
     The network is drawn up without its numbers: a line of settings may ask for more than there is.
@@ -235,19 +247,19 @@ def _require_described(config: TrainConfig, data: RunData, state: dict[str, Tens
         return  # some of MONAI's look at their numbers while they are built
     shapes = {key: tuple(value.shape) for key, value in drawn_up.items()}
     kept = {key: tuple(value.shape) for key, value in state.items()}
-    differs = next((key for key in shapes if shapes[key] != kept.get(key)), None)
+    differs = next((key for key in {**shapes, **kept} if shapes.get(key) != kept.get(key)), None)
     if differs is not None:
         raise InputError(
             Fault(
-                f"settings describe another network than was kept: {differs} of size "
-                f"{size_text(shapes[differs])}",
-                expected=size_text(kept[differs]) if differs in kept else "no such part",
+                f"settings describe another network than was kept: {differs} "
+                + (f"of size {size_text(shapes[differs])}" if differs in shapes else "is missing"),
+                expected=f"size {size_text(kept[differs])}" if differs in kept else "no such part",
                 fix="copy the run again",
             )
         )
 
 
-def _without_downloads(config: TrainConfig) -> TrainConfig:
+def without_downloads(config: TrainConfig) -> TrainConfig:
     """Build no network from weights elsewhere: those of the run take their place anyway."""
     if "pretrained" not in config.backbone_options:
         return config
@@ -255,13 +267,58 @@ def _without_downloads(config: TrainConfig) -> TrainConfig:
 
 
 def build_network(config: TrainConfig, data: RunData) -> RaterNetwork:
-    """Build the network of a run, with fresh weights."""
-    return training_method(config.method, data.kind).build(config, _shape(data))
+    """Build the network of a run, with fresh weights.
+
+    Raises:
+        InputError: there is no such network: settings may be of somebody else.
+    """
+    with _building(config, data):
+        return training_method(config.method, data.kind).build(config, _shape(data))
 
 
 def plain_network(config: TrainConfig, data: RunData) -> RaterNetwork:
     """Build a network of the run's form that takes labels for the truth, with fresh weights."""
-    return plain(config, _shape(data))
+    with _building(config, data):
+        return plain(config, _shape(data))
+
+
+@contextmanager
+def _building(config: TrainConfig, data: RunData) -> Iterator[None]:
+    """Say that settings are of no network, in whatever way the libraries below find out."""
+    _require_fit(config, data)
+    try:
+        yield
+    except (InputError, MissingExtraError):
+        raise
+    except Exception as error:
+        if is_out_of_memory(error):
+            raise
+        raise InputError(
+            Fault(
+                f"no network can be built by these settings: {reason(error)}",
+                expected="settings that fit each other, and the images",
+                fix="look at the backbone, its options, channels, strides and kernels",
+            )
+        ) from error
+
+
+def _require_fit(config: TrainConfig, data: RunData) -> None:
+    """Refuse patches and intensities of other images: they go by axis and by channel."""
+    if data.kind == "masks" and config.patch and len(config.patch) != data.ndim:
+        raise InputError(
+            Fault(f"patch {config.patch}", expected=f"{data.ndim} numbers, one per axis")
+        )
+    how = config.normalisation
+    if how.kind != "study":
+        return
+    parts = (how.mean, how.deviation, *((how.low, how.high) if how.low or how.high else ()))
+    if any(len(each) != data.n_channels for each in parts):
+        raise InputError(
+            Fault(
+                f"normalisation of {listed(sorted({str(len(each)) for each in parts}))} channels",
+                expected=f"{data.n_channels}, as images have",
+            )
+        )
 
 
 def _shape(data: RunData) -> NetworkShape:

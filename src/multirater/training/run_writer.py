@@ -15,11 +15,11 @@ from multirater.errors import Fault, InputError
 from multirater.io.atomic import remove_left_overs
 from multirater.io.one_writer import one_writer
 from multirater.io.own_files import FILE_NAME, begin_own_files, is_unfinished
-from multirater.io.results.layout import CONFIG, CURVES, DATA, PLAN
+from multirater.io.results.layout import CONFIG, CURVES, DATA, DIGESTS, PLAN
 from multirater.progress import say
 
 _BEFORE_CHECKPOINTS = (
-    *(CONFIG, PLAN, DATA, CURVES, "origin.json", "backbone.pt"),
+    *(CONFIG, PLAN, DATA, DIGESTS, CURVES, "origin.json", "backbone.pt"),
     *("decoded", "tensorboard", "checkpoints", FILE_NAME),
 )
 """What a run writes before it has learned anything; what says so is removed last."""
@@ -58,11 +58,12 @@ def begin(target: Path) -> None:
 
 
 def leave(target: Path) -> None:
-    """Clean up after an end before its time; say how to go on where something was learned."""
+    """Clean up after an end before its time; say how to go on."""
     if any(target.glob("**/*.ckpt")):
         say(f"stopped; go on with: multirater train DATA --resume {target}")
-    else:
+    elif is_unfinished(target):
         _remove_beginnings(target)
+        say("stopped before an epoch was complete: nothing is kept, begin again")
 
 
 def _remove_beginnings(target: Path) -> None:

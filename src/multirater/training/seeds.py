@@ -27,6 +27,7 @@ from multirater.training.network_quality import with_quality_of_network
 from multirater.training.own_backbone import trusting_code, with_backbone
 from multirater.training.plan import Plan
 from multirater.training.predictor import Predictor
+from multirater.training.processes import is_first_process
 from multirater.training.run import train
 from multirater.training.run_folder import Run, read_config
 from multirater.trust import Finding, Trust
@@ -70,8 +71,9 @@ def train_seeds(
         say(f"seed {number + 1} of {n_seeds}: {seed}")
         folders.append(target / "seeds" / str(seed))
         train(dataset, folders[-1], replace(settings, seed=seed))
-    with trusting_code():
-        _compare(dataset, folders, settings)
+    if is_first_process():
+        with trusting_code():
+            _compare(dataset, folders, settings)
     return first
 
 

@@ -29,7 +29,13 @@ CASES_PARQUET = "cases.parquet"
 
 RATERS, CASES, CURVES, SEEDS = "raters.csv", "cases.csv", "curves.csv", "seeds.csv"
 CONFIG, DATA, PLAN, TRUST = "config.json", "data.json", "plan.json", "trust.json"
+DIGESTS = "digests.json"
+"""Of the labels and the image of every case, as they were when a run began."""
+
 CHECKPOINTS, PREDICTIONS = "checkpoints", "predictions"
+BEST, LAST = "best.ckpt", "last.ckpt"
+"""Checkpoints of the epoch that was kept, and of the last, to go on from."""
+
 NETWORK = "network"
 """The name by which a network is the rater of its predictions."""
 
