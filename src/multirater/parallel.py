@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
+import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from functools import partial
+from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import wait
 from threading import Thread
 from typing import Any, Protocol, TypeVar
@@ -69,6 +72,7 @@ def map_parallel(
 def _in_processes(function: Callable[[T], R], items: Sequence[T], workers: int) -> Iterator[R]:
     # Forking a process that has started threads can deadlock; a fork server cannot.
     context = multiprocessing.get_context("forkserver")
+    _start_server()
     chunk = max(1, min(16, len(items) // (workers * 8)))
     with ProcessPoolExecutor(
         max_workers=min(workers, len(items)),
@@ -79,6 +83,7 @@ def _in_processes(function: Callable[[T], R], items: Sequence[T], workers: int) 
         try:
             yield from pool.map(function, items, chunksize=chunk)
         except BrokenProcessPool:
+            time.sleep(_SECONDS_TO_HEAR)  # whoever ended it may have told this process, too
             raise InputError(
                 Fault(
                     "a process was killed, most likely for want of memory",
@@ -86,8 +91,33 @@ def _in_processes(function: Callable[[T], R], items: Sequence[T], workers: int) 
                 )
             ) from None
         except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
+            _end_workers(pool)
             raise
+
+
+_SECONDS_TO_HEAR = 0.2
+
+
+def _start_server() -> None:
+    """Start what forks workers, with Ctrl-C kept from them: this process hears it, and ends them.
+
+    A worker that loads its modules would answer with a traceback.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        return
+    resource_tracker.ensure_running()  # which lets signals through again when it starts
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        forkserver.ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _end_workers(pool: ProcessPoolExecutor) -> None:
+    """End all work at once: nobody waits for what is half done."""
+    for worker in multiprocessing.active_children():
+        worker.terminate()
+    pool.shutdown()
 
 
 def _start_worker(ignores_warnings: bool) -> None:

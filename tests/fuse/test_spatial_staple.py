@@ -282,3 +282,9 @@ def test_settings_that_make_no_sense(options, message):
 def test_windows_and_weights_that_are_not_finite_are_refused(options):
     with pytest.raises(InputError, match=next(iter(options))):
         fuse.spatial_staple(np.zeros((2, 4, 4), dtype=int), 2, **options)
+
+
+def test_a_window_beyond_all_images_is_refused():
+    with pytest.raises(InputError, match=r"window 1e.308 .* pixels"):
+        window_in_pixels(1e308, (1.0, 1.0), 2)
+    assert window_in_pixels(2**20, None, 2) == (2**20 + 1,) * 2

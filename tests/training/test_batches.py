@@ -13,6 +13,8 @@ from multirater.training.batches import BatchOrder
         (9, 4, 2, [2, 3]),
         (3, 1, 1, [1, 1, 1]),
         (1, 4, 1, [1]),
+        (2, 5, 5, [1]),
+        (1, 4, 4, [1]),
     ],
 )
 def test_no_batch_is_a_single_item_that_is_left_over(n_samples, batch_size, world, sizes):

@@ -25,6 +25,23 @@ from multirater.training.setting_check import require_devices
         {"accelerator": "tpu"},
         {"num_nodes": 0},
         {"workers": -1},
+        {"learning_rate": 1e308},
+        {"learning_rate": "fast"},
+        {"channels": (4,) * 2000},
+        {"channels": (4, "x")},
+        {"channels": 4},
+        {"strides": ((0, 0), (2, 2)), "channels": (4, 8)},
+        {"strides": ((63, 63),) * 3, "channels": (4, 8, 8)},
+        {"strides": ((1, 1),), "channels": (4, 8)},
+        {"kernels": ((2, 2), (2, 2)), "channels": (4, 8)},
+        {"epochs": 10**30},
+        {"epochs": 2.5},
+        {"augment": "yes"},
+        {"backbone": 3},
+        {"backbone_options": [1]},
+        {"fold": 2},
+        {"method": None},
+        {"normalisation": Normalisation("study", ("a",), (1.0,))},
         {"view": "../../etc"},
         {"normalisation": Normalisation("os.system")},
         {"normalisation": Normalisation("study", (math.nan,), (1.0,))},
@@ -47,5 +64,7 @@ def test_a_missing_device_is_named_before_anything_is_written(monkeypatch):
     monkeypatch.setattr("torch.backends.mps.is_available", lambda: False)
     require_devices(TrainConfig(accelerator="cpu"))
     require_devices(TrainConfig(accelerator="auto"))
+    with pytest.raises(InputError, match="1024 of the accelerator auto asked for"):
+        require_devices(TrainConfig(accelerator="auto", devices=1024))
     with pytest.raises(InputError, match="accelerator gpu asked for, 0 here"):
         require_devices(TrainConfig(accelerator="gpu"))
