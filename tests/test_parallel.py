@@ -120,3 +120,33 @@ def test_threads_are_used_when_asked_for():
     barrier = Barrier(2, timeout=60)
     with many_times(threads=2) as apply:
         assert sorted(apply(lambda _: barrier.wait(), range(2))) == [0, 1]
+
+
+TOLD = """
+import sys
+sys.path.insert(0, {folder!r})
+from sleeper import sleep
+from multirater.parallel import map_parallel
+if __name__ == "__main__":
+    try:
+        list(map_parallel(sleep, range(80), label="", workers=2))
+    except KeyboardInterrupt:
+        sys.exit(130)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="groups of processes are told")
+def test_ctrl_c_ends_workers_at_once_and_they_say_nothing(tmp_path):
+    (tmp_path / "sleeper.py").write_text(SLEEPER.format(folder=str(tmp_path)))
+    (tmp_path / "go.py").write_text(TOLD.format(folder=str(tmp_path)))
+    command = [sys.executable, str(tmp_path / "go.py")]
+    with subprocess.Popen(
+        command, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as parent:
+        for _ in range(1200):
+            if len(list(tmp_path.glob("*.pid"))) == 2:
+                break
+            time.sleep(0.1)
+        os.killpg(parent.pid, signal.SIGINT)
+        said = parent.communicate(timeout=40)[1]  # a worker sleeps for a minute
+    assert (parent.returncode, said) == (130, "")

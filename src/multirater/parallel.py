@@ -7,6 +7,7 @@ import os
 import signal
 import time
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -81,7 +82,12 @@ def _in_processes(function: Callable[[T], R], items: Sequence[T], workers: int) 
         initargs=(_IGNORES_ALL in warnings.filters,),
     ) as pool:
         try:
-            yield from pool.map(function, items, chunksize=chunk)
+            # Not by the pool's own `map`: it cancels what is left when it ends, over which the
+            # pool stumbles when its workers end, too.
+            parts = [items[first : first + chunk] for first in range(0, len(items), chunk)]
+            left = deque(pool.submit(_each, function, part) for part in parts)
+            while left:
+                yield from left.popleft().result()
         except BrokenProcessPool:
             time.sleep(_SECONDS_TO_HEAR)  # whoever ended it may have told this process, too
             raise InputError(
@@ -93,6 +99,10 @@ def _in_processes(function: Callable[[T], R], items: Sequence[T], workers: int) 
         except BaseException:
             _end_workers(pool)
             raise
+
+
+def _each(function: Callable[[T], R], items: Sequence[T]) -> list[R]:
+    return [function(item) for item in items]
 
 
 _SECONDS_TO_HEAR = 0.2

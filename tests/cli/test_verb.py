@@ -13,7 +13,7 @@ from multirater.cli.app import app
         (("agreement", "DATA", "--level", "nan"), "--level nan"),
         (("simulate", "DATA", "-o", "OUT", "--raters", "over:inf"), "strength"),
         (("simulate", "DATA", "-o", "OUT", "--seed", "-1"), "--seed"),
-        (("train", "DATA", "-o", "OUT", "--seed", "-1"), "seed = -1"),
+        (("train", "DATA", "-o", "OUT", "--seed", "-1"), "--seed"),
         (("train", "DATA", "-o", "OUT", "--learning-rate", "nan"), "--learning-rate nan"),
         (("train", "DATA", "-o", "OUT", "--patch", "0,0"), "patch = 0,0"),
         (("train", "DATA", "-o", "OUT", "--channels", "0,8"), "channels = 0,8"),

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,6 +17,7 @@ from multirater.training.posterior import (
     posterior,
     settled,
 )
+from multirater.types import Source
 
 SMALL = {"channels": (4, 8), "n_features": 4, "epochs": 1, "batch_size": 4, "accelerator": "cpu"}
 
@@ -90,3 +93,30 @@ def test_a_network_without_raters_is_refused(data, tmp_path):
     train(data, tmp_path / "run", TrainConfig(method="mode", **SMALL))
     with pytest.raises(InputError, match="knows no raters"):
         fuse_by_network(tmp_path / "run", data, tmp_path / "out")
+
+
+def test_a_fusion_does_not_go_on_with_other_images_or_another_network(data, tmp_path, monkeypatch):
+    config = TrainConfig(method="cm", **SMALL)
+    train(data, tmp_path / "run", config)
+    fuse_case, fused = NetworkFuser.__call__, []
+
+    def stopped(self, case, labels):
+        if len(fused) == 3:
+            raise KeyboardInterrupt
+        fused.append(case.name)
+        return fuse_case(self, case, labels)
+
+    monkeypatch.setattr(NetworkFuser, "__call__", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        fuse_by_network(tmp_path / "run", data, tmp_path / "out")
+    monkeypatch.undo()
+    first = data[0]
+    image = first.read_image()
+    changed = replace(first, image=Source(lambda: replace(image, array=image.array // 2)))
+    other = replace(data, cases=(changed, *data.cases[1:]))
+    with pytest.raises(InputError, match=f"images of {first.name} have changed since they were"):
+        fuse_by_network(tmp_path / "run", other, tmp_path / "out", resume=True)
+    train(data, tmp_path / "new/run", replace(config, seed=1))
+    with pytest.raises(InputError, match="was begun with options"):
+        fuse_by_network(tmp_path / "new/run", data, tmp_path / "out", resume=True)
+    fuse_by_network(tmp_path / "run", data, tmp_path / "out", resume=True)

@@ -21,6 +21,9 @@ Workers = Annotated[
     int, typer.Option("--workers", "-j", min=1, max=1024, help="Number of processes.")
 ]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Same seed, same result.")]
+Resamples = Annotated[
+    int, typer.Option("--resamples", max=1_000_000, help="Draws behind the intervals.")
+]
 Raters = Annotated[
     list[str] | None,
     typer.Option(

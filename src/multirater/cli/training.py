@@ -48,6 +48,7 @@ def train(
         int,
         typer.Option(
             min=1,
+            max=1000,
             help="Train with so many seeds, and say how far the result depends on it.",
             rich_help_panel=SCHEDULE,
         ),

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from inspect import signature
-from math import isfinite
 from typing import Any
 
 from multirater.errors import Fault, InputError
@@ -41,6 +40,9 @@ NEEDS_SPACE = frozenset({"spatial-staple"})
 ALWAYS_POOLED = frozenset({"weighted-vote"})
 """Methods that look at the raters over all cases, whatever is asked for."""
 
+_LARGEST = 10**300
+"""Below which whole numbers are numbers of any kind; infinities and what is none are not."""
+
 
 def options_from_text(method: str, given: Mapping[str, str]) -> dict[str, Any]:
     """Return options of a method as values, from what stands on a command line.
@@ -72,7 +74,7 @@ def _number(text: str, kind: Callable[[str], Any]) -> Any:
         value = kind(text)
     except ValueError:
         return text
-    return value if isfinite(value) else text
+    return value if abs(value) < _LARGEST else text
 
 
 def require_options(method: str, options: Mapping[str, Any]) -> None:

@@ -17,6 +17,9 @@ _RESERVE = 0.2
 """Share of the free memory that is left to others."""
 
 _UNITS = {"": 1, "B": 1, "KB": 2**10, "MB": 2**20, "GB": GB, "TB": 2**40}
+_LARGEST = 1e18
+"""Number of an amount or a time, of whatever unit."""
+
 _SECONDS = {"s": 1, "m": 60, "min": 60, "h": 3600}
 
 
@@ -28,9 +31,11 @@ def memory_bytes(text: str | int) -> int:
         (1610612736, 524288000)
     """
     found = re.fullmatch(r"([0-9]*\.?[0-9]+)\s*([KMGT]?)I?(B?)", str(text).strip().upper())
-    if found is None or not float(found[1]):
+    if found is None or not 0 < float(found[1]) < _LARGEST:
         raise InputError(
-            Fault(f"memory {text!r}", expected="an amount such as 6GB or 500MB, more than 0")
+            Fault(
+                f"memory {str(text)[:60]!r}", expected="an amount such as 6GB or 500MB, more than 0"
+            )
         )
     return int(float(found[1]) * _UNITS[f"{found[2]}B" if found[2] else ""])
 
@@ -43,9 +48,11 @@ def seconds(text: str | float) -> float:
         (1200.0, 5400.0, 90.0)
     """
     found = re.fullmatch(r"([0-9]*\.?[0-9]+)\s*(s|m|min|h|)", str(text).strip().lower())
-    if found is None or not float(found[1]):
+    if found is None or not 0 < float(found[1]) < _LARGEST:
         raise InputError(
-            Fault(f"time {text!r}", expected="a time such as 20m, 90s or 1.5h, more than 0")
+            Fault(
+                f"time {str(text)[:60]!r}", expected="a time such as 20m, 90s or 1.5h, more than 0"
+            )
         )
     return float(found[1]) * _SECONDS[found[2] or "s"]
 
