@@ -95,7 +95,7 @@ _WIDEST, _STAGES, _STRIDE = 8192, 12, 63
 _SIDE = 2**16
 """Longest side, in pixels, of what a network sees at once."""
 
-_EPOCHS, _FASTEST, _HEAVIEST = 10**6, 1e6, 1e6
+_EPOCHS, _FASTEST, _HEAVIEST = 10**6, 1e30, 1e6
 """Beyond which rates and weights only make a loss that is no number."""
 
 _PROCESSES = 1024
