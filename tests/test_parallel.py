@@ -140,13 +140,17 @@ def test_ctrl_c_ends_workers_at_once_and_they_say_nothing(tmp_path):
     (tmp_path / "sleeper.py").write_text(SLEEPER.format(folder=str(tmp_path)))
     (tmp_path / "go.py").write_text(TOLD.format(folder=str(tmp_path)))
     command = [sys.executable, str(tmp_path / "go.py")]
+    hear = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
     with subprocess.Popen(
-        command, stderr=subprocess.PIPE, text=True, start_new_session=True
+        command, stderr=subprocess.PIPE, text=True, start_new_session=True, preexec_fn=hear
     ) as parent:
         for _ in range(1200):
             if len(list(tmp_path.glob("*.pid"))) == 2:
                 break
             time.sleep(0.1)
         os.killpg(parent.pid, signal.SIGINT)
-        said = parent.communicate(timeout=40)[1]  # a worker sleeps for a minute
+        try:
+            said = parent.communicate(timeout=40)[1]  # a worker sleeps for a minute
+        finally:
+            parent.kill()
     assert (parent.returncode, said) == (130, "")

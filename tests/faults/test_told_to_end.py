@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,9 @@ from multirater.io import write_dataset
 from multirater.io.arrays import dataset_from_arrays
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="signals of POSIX")
+
+HEAR_CTRL_C = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+"""Even where whoever runs the tests ignores it, as `nohup` does."""
 
 SECONDS = 30
 """A run ends within five; machines that are shared are slow at times."""
@@ -33,7 +37,12 @@ def started(study, *words):
     command = [sys.executable, "-m", "multirater", "train", study, *words]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     return subprocess.Popen(
-        command, stderr=subprocess.PIPE, text=True, start_new_session=True, env=environment
+        command,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        env=environment,
+        preexec_fn=HEAR_CTRL_C,
     )
 
 

@@ -51,8 +51,8 @@ class HearSignals(Callback):
 
     def on_fit_start(self, trainer: lightning.Trainer, module: lightning.LightningModule) -> None:
         """Listen, before the first step."""
-        if _watches:
-            _listen()
+        for watch in _watches:
+            watch.listen()
 
 
 _watches: list[_Watch] = []
@@ -62,6 +62,9 @@ _watches: list[_Watch] = []
 @contextmanager
 def ends_when_told(last_words: Callable[[], None]) -> Iterator[None]:
     """End within seconds of SIGTERM or Ctrl-C, and when another process of the run fails.
+
+    A signal that is ignored already, as by `nohup` or for what a script starts behind itself, stays
+    so.
 
     Args:
         last_words: what is left to do when this process has to be cut off.
@@ -77,7 +80,7 @@ def ends_when_told(last_words: Callable[[], None]) -> Iterator[None]:
     before = {number: signal.getsignal(number) for number in _SIGNALS}
     watch = _Watch(last_words)
     _watches.append(watch)
-    _listen()
+    watch.listen()
     watch.start()
     try:
         yield
@@ -89,11 +92,6 @@ def ends_when_told(last_words: Callable[[], None]) -> Iterator[None]:
         _watches.clear()
         for number, handler in before.items():
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
-
-
-def _listen() -> None:
-    for number in _SIGNALS:
-        signal.signal(number, _raise)
 
 
 def _say_why(watch: _Watch, error: BaseException) -> None:
@@ -139,10 +137,16 @@ class _Watch(Thread):
         super().__init__(daemon=True, name="told to end")
         self.last_words = last_words
         self.told = 0
+        self.signals = [n for n in _SIGNALS if signal.getsignal(n) is not signal.SIG_IGN]
         self.ended = Event()
         self.hears, self.wakes = socket.socketpair()
         self.wakes.setblocking(False)
         self.before = signal.set_wakeup_fd(self.wakes.fileno(), warn_on_full_buffer=False)
+
+    def listen(self) -> None:
+        """Have the main thread hear of signals, too."""
+        for number in self.signals:
+            signal.signal(number, _raise)
 
     def run(self) -> None:
         """Wait for a reason to end."""

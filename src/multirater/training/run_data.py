@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from multirater.errors import Fault, InputError
-from multirater.io.results.layout import DIGESTS
+from multirater.io.results.layout import DATA, DIGESTS
 from multirater.io.results.statements import read_json, write_json
 from multirater.io.survey import Survey
 from multirater.training.config import TrainConfig
@@ -104,6 +104,8 @@ def require_same_cases(found: Survey, target: Path) -> None:
         found: the study as it is now, surveyed with its images.
         target: of the run; one that has no digests is not told about.
     """
+    if (target / DATA).is_file():  # other features are other images, too, and the better reason
+        read_data(target).require_features(found.dataset.features)
     if not (target / DIGESTS).is_file():
         return
     before, now = read_json(target / DIGESTS), _digests(found)
