@@ -69,7 +69,14 @@ def scores(found: Study) -> dict[str, float]:
 def _chosen(found: Study) -> Any:
     first = (slice(None), slice(None), *(0,) * (found.labels.ndim - 2))
     per_case = (found.labels[first] != MISSING).sum(1)
-    choice = choice_for(found.is_masks, int(np.median(per_case)), found.labels.shape[1])
+    n_raters = found.labels.shape[1]
+    choice = choice_for(
+        found.is_masks,
+        int(np.median(per_case)),
+        n_raters,
+        n_classes=found.n_classes,
+        answers_of_a_rater=per_case.sum() / n_raters,
+    )
     fuse_by = _together if found.is_masks else _of_classes
     return fuse_by(found, method_named(choice.method), **choice.options)
 

@@ -43,3 +43,21 @@ def test_what_is_asked_for_is_taken():
     chosen = Choice("dawid-skene", "because", {"dirichlet": 1.0})
     assert choice_of("staple", {"prior": 0.5}, chosen) == Choice("staple", "", {"prior": 0.5})
     assert choice_of(None, {"prior": 0.5}, chosen).options == {"dirichlet": 1.0, "prior": 0.5}
+
+
+@pytest.mark.parametrize(("n_tasks", "n_classes"), [(6, 5), (12, 5), (30, 12)])
+def test_few_answers_in_many_classes_do_not_overrule_unanimous_raters(n_tasks, n_classes):
+    random = np.random.default_rng(n_tasks)
+    truth = random.integers(0, n_classes, n_tasks)
+    guessed = random.integers(0, n_classes, (n_tasks, 3))
+    labels = np.where(random.random((n_tasks, 3)) < 0.8, truth[:, None], guessed)
+    chosen = choose_method(dataset_from_arrays(labels))
+    assert "too few for a matrix" in chosen.why
+    fused = METHODS[chosen.method](labels.T, n_classes, **chosen.options).label
+    agreed = (labels == labels[:, :1]).all(1)
+    assert np.array_equal(fused[agreed], labels[agreed, 0])
+
+
+def test_pseudo_counts_of_a_matrix_do_not_grow_with_its_classes():
+    two, ten = (choice_for(False, 3, 9, n_classes=n).options["dirichlet"] for n in (2, 10))
+    assert 4 * two == pytest.approx(100 * ten)

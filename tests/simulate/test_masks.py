@@ -236,3 +236,12 @@ def test_an_object_that_fills_the_image_is_thinned_from_the_border():
 def test_impossible_wishes_are_named(options, named):
     with pytest.raises(InputError, match=named):
         draw_mask_error(**options, seed=0)
+
+
+@pytest.mark.parametrize("kind", ["over", "under", "wrong"])
+def test_the_greatest_strength_is_drawn_and_beyond_it_none(kind):
+    truth = np.zeros((20, 20), dtype=np.int16)
+    truth[8:12, 8:12] = 1
+    assert simulate_mask(truth, kind, strength=1e6, seed=0)[0].shape == truth.shape
+    with pytest.raises(InputError, match="strength"):
+        simulate_mask(truth, kind, strength=1e308, seed=0)

@@ -37,15 +37,33 @@ Rows = NDArray[np.integer]
 COLUMNS = ("quality", "quality_low", "quality_high", "rank")
 """What a table of raters says of quality; raters of one `rank` are level."""
 
-CLASS_DIRICHLET = 1.0
-"""Pseudo-count of each entry of a matrix of class labels: few answers say little."""
+LONG_ENOUGH = Stopping(200, 1e-7)
+"""When the consensus of class labels is found."""
 
-CONSENSUS, LONG_ENOUGH = FreeMatrices(CLASS_DIRICHLET), Stopping(200, 1e-7)
-"""How the consensus of class labels is found."""
+_PSEUDO_COUNTS = 4.0
+"""Of a whole matrix of class labels."""
 
 MANY = 8
 """Labels of most cases from which on the others vote with equal weights: weights help few voters,
 and can follow those among many who err alike."""
+
+
+def class_dirichlet(n_classes: int) -> float:
+    """Return the pseudo-count of each entry of a matrix of class labels: few answers say little.
+
+    Four for all entries together: one for each of a dozen classes would outweigh what raters
+    answered, until all that they say is explained by a single class.
+
+    Example:
+        >>> class_dirichlet(2), class_dirichlet(4)
+        (1.0, 0.25)
+    """
+    return min(1.0, _PSEUDO_COUNTS / max(n_classes, 1) ** 2)
+
+
+def consensus_model(n_classes: int) -> FreeMatrices:
+    """Return how the consensus of class labels is found."""
+    return FreeMatrices(class_dirichlet(n_classes))
 
 
 def case_quality(
@@ -119,7 +137,8 @@ def quality_of_class_labels(answers: Answers, raters: Sequence[Hashable]) -> pd.
         raters: names.
     """
     prior = answers.class_frequency()
-    fit = run_em(answers, CONSENSUS, prior=prior, estimate_prior=True, stopping=LONG_ENOUGH)
+    model = consensus_model(len(prior))
+    fit = run_em(answers, model, prior=prior, estimate_prior=True, stopping=LONG_ENOUGH)
     return quality_of_answers(*alike_without(answers, fit.posterior, fit.cm), raters)
 
 

@@ -89,7 +89,12 @@ def fuse_table(
     known = _known_answers(gold, frame)
     encoded = encode_table(frame, gold=known)
     n_answers = int(np.median(np.diff(encoded.answers.matrix.indptr)))
-    choice = choice_of(method, options, choice_for(False, n_answers, len(encoded.raters)))
+    n_raters, n_classes = len(encoded.raters), encoded.answers.n_classes
+    of_a_rater = encoded.answers.matrix.nnz / max(n_raters, 1)
+    chosen = choice_for(
+        False, n_answers, n_raters, n_classes=n_classes, answers_of_a_rater=of_a_rater
+    )
+    choice = choice_of(method, options, chosen)
     _require_method(choice.method, choice.options)
     settings: dict[str, Any] = {
         "method": choice.method,

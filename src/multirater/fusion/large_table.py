@@ -23,7 +23,12 @@ from multirater.fuse.em import RaterFit, Stopping, estimate
 from multirater.fuse.fitting import Prior, class_prior
 from multirater.fuse.identifiability import assess_counts, outvoted_share, swapped_prior
 from multirater.fuse.methods import require_options
-from multirater.fuse.quality import CONSENSUS, LONG_ENOUGH, quality_of_answers, with_quality
+from multirater.fuse.quality import (
+    LONG_ENOUGH,
+    consensus_model,
+    quality_of_answers,
+    with_quality,
+)
 from multirater.fuse.rater_table import rater_table_of_tasks
 from multirater.fuse.result import unfinished
 from multirater.fusion.answer_file import in_order
@@ -96,7 +101,9 @@ def fuse_large_table(
         read = scatter(path, scratch, answers_per_part)
         problem = _encoded(read, scratch, apply, path)
         per_task = problem.answers_per_task
-        choice = choice_of(method, options, choice_for(False, per_task, len(problem.raters)))
+        n_raters, n_classes = len(problem.raters), problem.parts.n_classes
+        chosen = choice_for(False, per_task, n_raters, n_classes=n_classes)
+        choice = choice_of(method, options, chosen)
         if choice.method != METHOD:
             choice = Choice(METHOD, "", dict(options or {}))
         settings |= {"options": dict(choice.options), "why": choice.why}
@@ -209,11 +216,12 @@ def _estimate(
 
 def _consensus(parts: AnswerParts, found: RaterFit, choice: Choice) -> RaterFit:
     """Return the estimate that quality is measured by; the one at hand where it is the same."""
-    as_chosen = choice.options == {"dirichlet": CONSENSUS.dirichlet}
+    model = consensus_model(parts.n_classes)
+    as_chosen = choice.options == {"dirichlet": model.dirichlet}
     if as_chosen and len(found.log_likelihood) <= LONG_ENOUGH.max_iter:
         return found
     prior = parts.class_frequency()
-    return estimate(parts, CONSENSUS, prior=prior, estimate_prior=True, stopping=LONG_ENOUGH)
+    return estimate(parts, model, prior=prior, estimate_prior=True, stopping=LONG_ENOUGH)
 
 
 def _findings(problem: _Problem, found: RaterFit) -> tuple[Finding, ...]:

@@ -50,6 +50,9 @@ _TARGET_STREAM = 5
 """Of the random numbers that choose the target; kinds draw from those before and after it, so that
 a new kind changes nothing that others draw."""
 
+_STRONGEST = 1e6
+"""Strength beyond which an object of a pixel has grown over all images there are."""
+
 _CUT_WIDTH = 0.6
 """Width of a cut at strength 1 in half thicknesses: a third of a stroke's width."""
 
@@ -112,7 +115,7 @@ def draw_mask_error(
         True
     """
     require_choice(kind, MASK_KINDS, "kind of rater")
-    require_range(strength, 0.0, np.inf, "strength")
+    require_range(strength, 0.0, _STRONGEST, "strength")
     place = MASK_KINDS.index(kind)
     rng = np.random.default_rng([seed, place + (place >= _TARGET_STREAM)])
     drawn_target = int(rng.integers(1, max(n_classes, 2)))

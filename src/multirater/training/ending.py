@@ -35,6 +35,7 @@ class ToldToEndError(SystemExit):
 
     def __init__(self, number: int) -> None:
         super().__init__(128 + number)
+        self.number = number
 
 
 def _raise(number: int, _: object) -> NoReturn:
@@ -96,7 +97,7 @@ def ends_when_told(last_words: Callable[[], None]) -> Iterator[None]:
 
 def _say_why(watch: _Watch, error: BaseException) -> None:
     """Raise what a run really ends for: what is left of it fails in many ways."""
-    number = watch.told or (error.code - 128 if isinstance(error, ToldToEndError) else 0)
+    number = watch.told or (error.number if isinstance(error, ToldToEndError) else 0)
     failed = None if number or isinstance(error, InputError) else failed_other(wait=True)
     number = number or watch.told  # both may have been told, the other sooner
     end_others()

@@ -101,7 +101,7 @@ def _what_it_is_not(value: Any, wanted: Any, limits: Mapping[str, Any]) -> str:
 
 
 def _no_number(value: Any, wanted: type, limits: Mapping[str, Any]) -> str:
-    kind = Integral if wanted is int else Real
+    kind: Any = Integral if wanted is int else Real
     if isinstance(value, bool) or not isinstance(value, kind):
         return "a whole number" if wanted is int else "a number"
     if isinstance(value, float) and not math.isfinite(value):
@@ -111,7 +111,7 @@ def _no_number(value: Any, wanted: type, limits: Mapping[str, Any]) -> str:
     is_low = (least is not None and value < least) or (above is not None and value <= above)
     if not is_low and -_LARGEST <= value <= most:
         return ""
-    if most < _LARGEST:
+    if most < _LARGEST or not is_low:
         return f"{least} to {most}" if above is None else f"more than {above}, at most {most:g}"
     return f"{least} or more" if above is None else f"more than {above}"
 
