@@ -57,9 +57,9 @@ def test_parts_give_what_the_whole_gives(tmp_path, named, workers):
 def test_the_default_is_that_of_any_table(tmp_path):
     done = fused(crowd(), tmp_path, method=None)
     settings = json.loads((done.folder / "fusion.json").read_text())
-    assert settings["options"] == {"dirichlet": 1.0}
+    assert settings["options"] == {"dirichlet": pytest.approx(4 / 9)}
     assert "12 raters" in settings["why"]
-    whole = dawid_skene(crowd(), dirichlet=1.0)
+    whole = dawid_skene(crowd(), dirichlet=4 / 9)
     np.testing.assert_allclose(cases_of(done).iloc[:, 2:], whole.probability, atol=1e-12)
 
 

@@ -54,9 +54,21 @@ def choose_method(dataset: Dataset) -> Choice:
         most,
         n_raters,
         decided=decided,
-        n_classes=len(dataset.classes) if dataset.classes else 2,
+        n_classes=_n_classes(dataset),
         answers_of_a_rater=sum(n_labels) / max(n_raters, 1),
     )
+
+
+def _n_classes(dataset: Dataset) -> int:
+    """Count classes of class labels, by the labels where the data set does not name them."""
+    if dataset.classes is not None or dataset.kind == "masks":
+        return len(dataset.classes or ())
+    highest = (
+        int(np.max(case.read_label(rater).array, initial=0))
+        for case in dataset
+        for rater in case.labels
+    )
+    return max(highest, default=0) + 1
 
 
 def choice_for(
