@@ -170,10 +170,11 @@ def dicom(file, **fields):
     data.save_as(file, enforce_file_format=True)
 
 
-def test_a_deflated_dicom_file_that_unpacks_to_too_much(tmp_path, monkeypatch):
+@pytest.mark.parametrize("n_bytes", [4_000_000, 500_000])  # the second is held three times
+def test_a_deflated_dicom_file_that_unpacks_to_too_much(tmp_path, monkeypatch, n_bytes):
     dicom(tmp_path / "a.dcm")
     assert read_label_array(tmp_path / "a.dcm").array.ravel().tolist() == list(range(64))
-    dicom(tmp_path / "b.dcm", ImageComments="a" * 9000, PixelData=bytes(4_000_000))
+    dicom(tmp_path / "b.dcm", ImageComments="a" * 9000, PixelData=bytes(n_bytes))
     monkeypatch.setattr(claims, "_SMALL", 2**20)
     # Nothing may unpack the whole file before it was found to be small enough.
     monkeypatch.setattr(zlib, "decompress", None)

@@ -28,6 +28,9 @@ SEGMENTATIONS = ("1.2.840.10008.5.1.4.1.1.66.4", "1.2.840.10008.5.1.4.1.1.66.7")
 _DEFLATED = "1.2.840.10008.1.2.1.99"
 """Transfer syntax of files that are packed as a whole."""
 
+_COPIES = 3
+"""Times that such a file is held while it is read: unpacked, as elements, and as pixels."""
+
 _LEAST_FRAME = 8
 """Bytes that a packed frame takes, if it were empty."""
 
@@ -80,7 +83,7 @@ def _require_small_enough(path: Path) -> None:
         if str(meta.get("TransferSyntaxUID", "")) != _DEFLATED:
             return
         stream.seek(_start_of_deflated(path))
-        require_room(inflated_size(stream, room_for(path)), path)
+        require_room(_COPIES * inflated_size(stream, room_for(path) // _COPIES), path)
 
 
 def is_segmentation(header: Any) -> bool:
