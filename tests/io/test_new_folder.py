@@ -338,3 +338,21 @@ def test_an_empty_folder_of_others_keeps_a_result_from_being_replaced(old):
         replace_and_raise(old, None)
     assert (old / "images/for later").is_dir()
     assert contents(old.parent) == OLD
+
+
+@pytest.mark.parametrize("part", ["raters", "images", "truth"])
+def test_nothing_is_written_among_the_files_of_the_study(tmp_path, part):
+    (tmp_path / "study" / part).mkdir(parents=True)
+    with (
+        pytest.raises(InputError, match="part of the study"),
+        new_folder(tmp_path / "study" / part / "new", inputs=[tmp_path / "study"]),
+    ):
+        pass
+    assert not list((tmp_path / "study" / part).iterdir())
+
+
+def test_beside_them_something_is(tmp_path):
+    (tmp_path / "study" / "raters").mkdir(parents=True)
+    with new_folder(tmp_path / "study" / "fused", inputs=[tmp_path / "study"]) as folder:
+        (folder / "a.txt").write_text("a")
+    assert (tmp_path / "study" / "fused" / "a.txt").exists()

@@ -13,6 +13,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from shutil import rmtree
 
@@ -27,6 +28,9 @@ from multirater.io.own_files import (
     remove_own_files,
     write_own_files,
 )
+
+STUDY_FOLDERS = ("images", "raters", "truth")
+"""Folders of a study without a table."""
 
 _FEW = 16
 """Files up to which each is written to the disk by itself."""
@@ -64,7 +68,9 @@ def new_folder(
     require_name(place)
     temporary = part_of(place)
     done = False
+    inputs = tuple(inputs)
     try:
+        _require_no_part(place, Path(target), inputs)
         place.parent.mkdir(parents=True, exist_ok=True)
         with one_writer(place):
             _require_free(place, Path(target), overwrite)
@@ -203,6 +209,20 @@ def _require_outside(place: Path, target: Path, inputs: Iterable[Path]) -> None:
                 file=str(target),
             )
         )
+
+
+def _require_no_part(place: Path, target: Path, inputs: Iterable[Path]) -> None:
+    """Refuse a place where a result would be taken for a part of the study that is read."""
+    whole = place.resolve()
+    for study, part in product(inputs, STUDY_FOLDERS):
+        if whole.is_relative_to(study.resolve() / part):
+            raise InputError(
+                Fault(
+                    f"lies in {study / part}, where it would be taken for a part of the study",
+                    fix="choose another folder",
+                    file=str(target),
+                )
+            )
 
 
 def _move(temporary: Path, place: Path, target: Path, overwrite: bool) -> None:
