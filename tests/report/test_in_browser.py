@@ -394,6 +394,7 @@ def test_the_served_page_reads_cases_when_looked_at(kinds, visit):
         page = visit(f"http://127.0.0.1:{server.server_address[1]}/")
         drawn(page)
         assert n_colours(page, "#canvas") > 2
+        page.wait_for_load_state("networkidle")  # cases that are fetched ahead have come
     finally:
         server.shutdown()
         server.server_close()
