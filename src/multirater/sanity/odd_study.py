@@ -14,6 +14,7 @@ from multirater.sanity.pictures import pictures_for_labels
 from multirater.sanity.resolution import coarse_raters
 from multirater.sanity.reversed import reversed_masks
 from multirater.sanity.shift import shifted_raters
+from multirater.sanity.unlabelled import unlabelled_files
 from multirater.sanity.unmatched_raters import unmatched_raters
 from multirater.trust import Finding, gravest_first
 from multirater.words import counted
@@ -58,9 +59,10 @@ def study_findings(found: Survey) -> tuple[Finding, ...]:
         ['alike']
     """
     facts = study_facts(found)
-    if not facts.n_labels.any():
-        return ()
-    return gravest_first(finding for check in _CHECKS for finding in check(facts))
+    checks = _CHECKS if facts.n_labels.any() else ()
+    return gravest_first(
+        finding for check in (unlabelled_files, *checks) for finding in check(facts)
+    )
 
 
 def say_findings(found: Survey) -> None:

@@ -7,7 +7,7 @@ from tiff_bytes import PIXELS, START, directory, page, tiff
 
 from multirater.errors import InputError
 from multirater.io.formats.images import image_shape, read_image
-from multirater.io.formats.tiff_directories import walked
+from multirater.io.formats.tiff_directories import _Walk, walked
 
 
 def chain(n_pages, tags, last=0):
@@ -60,6 +60,41 @@ def test_more_directories_than_pages_need_are_refused(tmp_path, n_pages):
     listed = b"".join(struct.pack("<HI", 0, place) for place in places)
     content = b"II" + struct.pack("<HI", 42, 8) + listed
     assert "do not fit into it" in refused(tmp_path, content)
+
+
+def of_sizes(sizes):
+    """Return a file of pages of these widths."""
+    size = len(directory(page()))
+    places = [START + size * i for i in range(1, len(sizes))]
+    rest = b"".join(
+        directory(page(width=width), place)
+        for width, place in zip(sizes[1:], [*places[1:], 0], strict=True)
+    )
+    return tiff(page(width=sizes[0]), following=places[0], rest=rest)
+
+
+def test_images_of_many_kinds_are_refused_before_each_is_compared_with_each(tmp_path):
+    assert "more than 64 kinds" in refused(tmp_path, of_sizes(list(range(1, 66))))
+    assert "images of different kinds" in refused(tmp_path, of_sizes(list(range(1, 65))))
+
+
+def test_kinds_are_told_apart_by_values_that_lie_elsewhere(tmp_path):
+    bits = [struct.pack("<4H", 8, 8, 8, 1 + i % 8) for i in range(2)]
+    tags = [page((258, 3, 4, START + 1000 + 8 * i)) for i in range(2)]
+    size = len(directory(tags[0]))
+    content = tiff(tags[0], following=START + size, rest=directory(tags[1]))
+    content = content.ljust(START + 1000, b"\0") + b"".join(bits)
+    (tmp_path / "a.tif").write_bytes(content)
+    with (tmp_path / "a.tif").open("rb") as stream:
+        walk = _Walk(stream)
+        walk.whole()
+    assert len(walk.kinds) == 2
+
+
+def test_thousands_of_pages_may_be_of_one_kind_but_not_of_several(tmp_path):
+    (tmp_path / "a.tif").write_bytes(chain(5000, page()))
+    assert walked(tmp_path / "a.tif").n_pages == 5000
+    assert "of one more than 2000" in refused(tmp_path, of_sizes([9, *[10] * 2001]))
 
 
 def test_a_ring_in_bigtiff_is_refused(tmp_path):

@@ -2,13 +2,16 @@
 
 A directory names the next one and may have others below it, anywhere in the file. A few bytes can
 so make a ring, or share one long value among thousands of directories, which tifffile goes through
-for minutes. Here each directory may be met once, and all of them have to fit into the file.
+for minutes. Here each directory may be met once, and all of them have to fit into the file. Pages
+of many kinds are refused as well: tifffile compares each kind with each, and each page of a kind
+with all before it.
 """
 
 from __future__ import annotations
 
 import os
 import struct
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +27,20 @@ _TYPE_BYTES = {
     **dict.fromkeys((5, 10, 12, 16, 17, 18), 8),
 }
 _WHOLE_NUMBERS = {3: "H", 4: "I", 13: "I", 16: "Q", 18: "Q"}
+
+_OF_A_KIND = frozenset(
+    (256, 257, 258, 259, 262, 266, 277, 278, 317, 322, 323, 338, 339, 32997, 32998)
+)
+"""Tags that tell which pages can be parts of one image: sizes, type and compression."""
+
+_LONGEST_OF_A_KIND = 2**12
+"""Bytes of such a tag that are looked at: one or two for each channel."""
+
+_MOST_KINDS = 64
+"""Images of a file: resolutions of one slide, its label and its map are a dozen."""
+
+_MOST_OF_MIXED = 2000
+"""Pages of one kind in a file of several."""
 
 _LEAST_BYTES = 100
 """Of a directory with the eight tags that a page needs; shorter ones count as much."""
@@ -74,6 +91,7 @@ class _Walk:
         self.order, self.is_big = order, version == 43
         self.room, self.room_of_values = self.n_bytes + _SLACK, self.n_bytes * _SHARED + _SLACK
         self.seen: set[int] = set()
+        self.kinds: Counter[tuple[tuple[int, int, bytes], ...]] = Counter()
         self.least_pixels = 2**63
         self.first = self._number(start[8:16] if self.is_big else start[4:8])
 
@@ -112,7 +130,7 @@ class _Walk:
 
     def _tags(self, content: bytes) -> Iterator[int]:
         """Hold the values of a directory against the file; yield directories below it."""
-        inline, sides = 8 if self.is_big else 4, [1, 1]
+        inline, sides, of_kind = 8 if self.is_big else 4, [1, 1], []
         layout = struct.Struct(f"{self.order}HH{'Q' if self.is_big else 'I'}{inline}s")
         whole = len(content) // layout.size * layout.size
         for code, kind, count, value in layout.iter_unpack(content[:whole]):
@@ -121,19 +139,34 @@ class _Walk:
                 self.room_of_values -= n_bytes
             if self.room_of_values < 0:
                 raise ValueError(f"it is damaged: the values of tag {code} do not fit into it")
+            if code in _OF_A_KIND:
+                of_kind.append((code, count, self._bytes(value, min(n_bytes, _LONGEST_OF_A_KIND))))
             if code in (_WIDTH, _LENGTH) and kind in _WHOLE_NUMBERS and count:
                 sides[code - _WIDTH] = self._numbers(kind, 1, value)[0]
             elif code == _BELOW and kind in _WHOLE_NUMBERS:
                 yield from self._numbers(kind, count, value)
         self.least_pixels = min(self.least_pixels, max(sides[0] * sides[1], 1))
+        self._count_kind(tuple(of_kind))
+
+    def _count_kind(self, kind: tuple[tuple[int, int, bytes], ...]) -> None:
+        """Count a page, and refuse more kinds, or more pages of several kinds, than images have."""
+        self.kinds[kind] += 1
+        if len(self.kinds) > _MOST_KINDS:
+            raise ValueError(f"it has images of more than {_MOST_KINDS} kinds")
+        if len(self.kinds) > 1 and max(self.kinds.values()) > _MOST_OF_MIXED:
+            raise ValueError(f"it has images of several kinds, of one more than {_MOST_OF_MIXED}")
 
     def _numbers(self, kind: int, count: int, value: bytes) -> tuple[int, ...]:
-        n_bytes = count * _TYPE_BYTES[kind]
-        if n_bytes > len(value):
-            self.stream.seek(min(self._number(value), self.n_bytes))
-            value = self.stream.read(n_bytes)
-        whole = len(value[:n_bytes]) // _TYPE_BYTES[kind]
-        return struct.unpack_from(f"{self.order}{whole}{_WHOLE_NUMBERS[kind]}", value)
+        content = self._bytes(value, count * _TYPE_BYTES[kind])
+        whole = len(content) // _TYPE_BYTES[kind]
+        return struct.unpack_from(f"{self.order}{whole}{_WHOLE_NUMBERS[kind]}", content)
+
+    def _bytes(self, value: bytes, n_bytes: int) -> bytes:
+        """Return the first bytes of what a tag holds, itself or elsewhere in the file."""
+        if n_bytes <= len(value):
+            return value[:n_bytes]
+        self.stream.seek(min(self._number(value), self.n_bytes))
+        return self.stream.read(n_bytes)
 
     def _number(self, content: bytes) -> int:
         if not content:
