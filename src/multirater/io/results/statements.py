@@ -100,5 +100,4 @@ def _read_table(path: Path, index: str) -> pd.DataFrame | None:
     """Read a table by name; a rater may be called NA."""
     if not path.is_file():
         return None
-    table = read_result_table(path)
-    return table.set_index(index) if index in table else None
+    return read_result_table(path, key=index).set_index(index)

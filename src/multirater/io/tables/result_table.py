@@ -5,8 +5,11 @@ Names in them come from the study, and may be anything; what is written can be r
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
 
 from multirater.io.atomic import replacing
 from multirater.io.formats.guard import reading
@@ -17,6 +20,9 @@ if TYPE_CHECKING:
 
 _NAMES = ("case", "rater", "task", "label")
 """Columns that hold names, whatever they look like."""
+
+_NUMBERS = ("quality", "cm[")
+"""How columns of the raters begin that hold numbers alone."""
 
 
 def write_result_table(frame: pd.DataFrame, path: Path, *, overwrite: bool = False) -> None:
@@ -36,11 +42,15 @@ def print_result_table(frame: pd.DataFrame, target: Path | IO[str]) -> None:
     safe.to_csv(target)
 
 
-def read_result_table(path: Path) -> pd.DataFrame:
+def read_result_table(path: Path, *, key: str | None = None) -> pd.DataFrame:
     """Read a table of results, names as texts, without an index.
 
+    Args:
+        path: of the table.
+        key: the column that names its rows, each row another.
+
     Raises:
-        InputError: it is damaged.
+        InputError: it is damaged, or rows have no name.
     """
     import pandas as pd
 
@@ -51,19 +61,46 @@ def read_result_table(path: Path) -> pd.DataFrame:
             raise ValueError("its lines have more cells than its header")
         for name in [name for name in table.columns if name in _NAMES]:
             table[name] = table[name].map(meant, na_action="ignore")
+        if key is not None:
+            _check_key(table, key)
         return table.set_axis([meant(str(name)) for name in table.columns], axis=1)
 
 
+def _check_key(table: pd.DataFrame, key: str) -> None:
+    if key not in table:
+        raise ValueError(f"it has no column {key}")
+    if table[key].isna().any():
+        raise ValueError(f"a line has no {key}")
+    if table[key].duplicated().any():
+        twice = table[key][table[key].duplicated()].iloc[0]
+        raise ValueError(f"{key} {twice} is there twice")
+    _check_numbers(table, [name for name in map(str, table) if name.startswith(_NUMBERS)])
+
+
+def _check_numbers(table: pd.DataFrame, names: Iterable[str]) -> None:
+    import pandas as pd
+
+    words = [name for name in names if not pd.api.types.is_numeric_dtype(table[name])]
+    if words:
+        raise ValueError(f"column {words[0]} holds something else than numbers")
+
+
 def read_curves_table(path: Path) -> pd.DataFrame:
-    """Read a table of numbers, in which NaN may be spelt out.
+    """Read a table of numbers, one row per epoch, in which NaN may be spelt out.
 
     Raises:
-        InputError: it is damaged.
+        InputError: it is damaged, or something else.
     """
     import pandas as pd
 
     with reading(path, "table of curves", fix="make the result again"):
-        return pd.read_csv(path)
+        table = pd.read_csv(path)
+        if "epoch" not in table or not isinstance(table.index, pd.RangeIndex):
+            raise ValueError("it has no column epoch, or more cells than columns")
+        _check_numbers(table, table.columns)
+        if not np.isfinite(table["epoch"].to_numpy(dtype=float)).all():
+            raise ValueError("an epoch has no number")
+        return table
 
 
 _TEXTS = {"str", "string", "category"}
