@@ -18,3 +18,10 @@ def test_a_table_of_few_columns_is_shown_whole(capsys):
     shown = capsys.readouterr().out
     assert shown.count("0.250") == 14
     assert "not shown" not in shown
+
+
+def test_of_thousands_of_rows_the_first_are_shown(capsys):
+    print_table(pd.DataFrame({"a": range(5000)}), "many")
+    said = capsys.readouterr().out
+    assert "4000 more rows are not shown: --json has all" in said
+    assert len(said.splitlines()) < 1010

@@ -148,3 +148,17 @@ def test_empty_cases_raise_nobody():
     found = quality_of_drawings(_patterns(with_empty), list("abcd"), 2)["quality"]
     np.testing.assert_allclose(found[1:], plain[1:], atol=0.01)
     assert found["a"] < plain["a"] - 0.02
+
+
+def test_ranks_of_many_raters_are_those_of_the_definition():
+    random = np.random.default_rng(0)
+    value = random.random(60)
+    value[random.random(60) < 0.1] = np.nan
+    better = value[:, None] - value > random.random((60, 60)) * 0.3
+    expected, begins = [None] * 60, 0
+    order = [r for r in np.argsort(-value, kind="stable") if not np.isnan(value[r])]
+    for place, rater in enumerate(order):
+        begins = place if any(better[o, rater] for o in order[begins:place]) else begins
+        expected[rater] = begins + 1
+    found = ranks_of(value, better)
+    assert [None if pd.isna(rank) else int(rank) for rank in found] == expected

@@ -132,3 +132,11 @@ def test_a_table_without_any_answer_is_refused():
     empty = pd.DataFrame({"task": ["a", "b"], "rater": ["x", "y"], "label": [None, None]})
     with pytest.raises(InputError, match="the table holds no answer"):
         fuse.majority_vote(empty)
+
+
+def test_a_column_of_as_many_labels_as_rows_is_refused_before_memory_is_taken(monkeypatch):
+    frame = pd.DataFrame({"task": range(2000), "rater": "a", "label": range(2000)})
+    assert encode_table(frame).answers.n_classes == 2000
+    monkeypatch.setattr("multirater.fuse.table.free_memory", lambda: 2**26)
+    with pytest.raises(InputError, match="2000 different labels"):
+        encode_table(frame)

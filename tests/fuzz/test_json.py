@@ -12,6 +12,7 @@ from copy import deepcopy
 import numpy as np
 import pytest
 from damage import TRIES, tried
+from hostile_json import hostile
 
 from multirater.fusion.fused_dataset import fuse_dataset
 from multirater.io import dataset_from_arrays, read_dataset, write_dataset
@@ -22,39 +23,6 @@ from multirater.training.module import RaterModule
 from multirater.training.plan_files import read_plan, write_plan
 from multirater.training.planning import plan
 from multirater.training.posterior import fuse_by_network
-
-ODD = [None, True, -1, 0, 2.5, 1e308, 10**40, "", "nan", "\x1b[2J", "../..", "a\0b", [], [None]]
-ODD += [{}, {"": []}, [[1], "x"], {"level": "problem"}, ["=1+1"], "/etc/passwd", "x" * 5000]
-DEEP = "[" * 100_000
-
-
-def places(content, at=()):
-    """Yield the paths to all values inside of some JSON."""
-    if isinstance(content, dict | list):
-        items = content.items() if isinstance(content, dict) else enumerate(content)
-        for key, value in items:
-            yield (*at, key)
-            yield from places(value, (*at, key))
-
-
-def hostile(text, random):
-    """Return JSON with one value replaced, taken away or added; at times nested without end."""
-    content = json.loads(text)
-    ways = list(places(content))
-    *way, last = ways[int(random.integers(len(ways)))]
-    inside = content
-    for key in way:
-        inside = inside[key]
-    odd, kind = ODD[int(random.integers(len(ODD)))], random.integers(10)
-    if kind == 0:
-        del inside[last]
-    elif kind == 1 and isinstance(inside, dict):
-        inside["surprise"] = odd
-    elif kind == 2:
-        return f'{{"deep": {DEEP}'
-    else:
-        inside[last] = odd
-    return json.dumps(content)
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,7 @@ import pytest
 from PIL import Image as Pillow
 
 from multirater.errors import InputError
+from multirater.io import dataset_from_arrays, write_dataset
 from multirater.io.read import read_dataset
 from multirater.types import MISSING, Classes, LabelClass
 
@@ -407,3 +408,20 @@ def test_patient_goes_before_group_and_two_for_one_case_are_a_fault(tmp_path):
 def test_a_folder_whose_name_is_no_text_is_refused(tmp_path):
     with pytest.raises(InputError, match="is no text"):
         read_dataset(tmp_path / os.fsdecode(b"study\xff"))
+
+
+@pytest.mark.parametrize("name", ["manifest.csv", "classes.csv"])
+@pytest.mark.parametrize("kind", ["folder", "pipe", "link to nothing"])
+def test_tables_that_are_no_files_are_not_passed_by(tmp_path, name, kind):
+    data = dataset_from_arrays(np.zeros((1, 2, 4, 4), dtype=int))
+    write_dataset(data, tmp_path / "study")
+    place = tmp_path / "study" / name
+    place.unlink()
+    if kind == "folder":
+        place.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(place)
+    else:
+        place.symlink_to(tmp_path / "nowhere")
+    with pytest.raises(InputError, match=f"{name}: is no file"):
+        read_dataset(tmp_path / "study")

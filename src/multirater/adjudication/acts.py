@@ -166,16 +166,20 @@ def _pixels(runs: Any, size: int) -> NDArray[np.int64]:
     if not isinstance(runs, list) or not 0 < len(runs) <= _MOST_RUNS:
         raise BadActError("pixels are runs [[start, length], ...]")
     try:
-        table = np.array(runs, dtype=np.int64).reshape(-1, 2)
-    except (ValueError, TypeError, OverflowError):
-        raise BadActError("pixels are runs [[start, length], ...]") from None
+        table = np.array(runs)
+    except ValueError:
+        table = np.empty(0)
+    if table.dtype.kind != "i" or table.shape != (len(runs), 2):
+        raise BadActError("pixels are runs [[start, length], ...]")
     start, length = table.T
-    if len(table) != len(runs) or start.min() < 0 or length.min() < 1:
+    if start.min() < 0 or length.min() < 1:
         raise BadActError("a run begins at a pixel and has a length")
-    if length.max() > size or (start + length).max() > size or length.sum() > size:
+    is_far = start.max() >= size or length.max() > size  # else sums cannot wrap round
+    if is_far or (start + length).max() > size or length.sum() > size:
         raise BadActError("a run is outside the slice")
     ends = np.cumsum(length)
-    return np.arange(ends[-1]) + np.repeat(start - np.concatenate(([0], ends[:-1])), length)
+    first = np.repeat(start - np.concatenate(([0], ends[:-1])), length)
+    return np.asarray(np.arange(ends[-1]) + first, dtype=np.int64)
 
 
 def _number(asked: Mapping[str, Any], key: str) -> int:

@@ -22,11 +22,14 @@ _PIPED_WIDTH, _COLUMN_WIDTH, _ALWAYS_SHOWN = 240, 10, 14
 """Letters in a line that is not read on a terminal; letters that a column takes at least, so that
 it can be read; and how many columns are shown on the narrowest terminal."""
 
+_MOST_ROWS = 1000
+
 
 def print_table(frame: pd.DataFrame, title: str) -> None:
     """Print a table; numbers to three digits, index columns first.
 
-    Of a table with more columns than can be read, as of a hundred classes, the first are shown.
+    Of a table with more columns or rows than can be read, as of a hundred classes or thousands of
+    raters, the first are shown.
     """
     from rich import box
     from rich.console import Console
@@ -36,7 +39,7 @@ def print_table(frame: pd.DataFrame, title: str) -> None:
     width = None if sys.stdout.isatty() else _PIPED_WIDTH
     console = Console(width=width, highlight=False, markup=False)
     whole = frame.reset_index() if any(frame.index.names) else frame
-    flat = whole.iloc[:, : max(console.width // _COLUMN_WIDTH, _ALWAYS_SHOWN)]
+    flat = whole.iloc[:_MOST_ROWS, : max(console.width // _COLUMN_WIDTH, _ALWAYS_SHOWN)]
     table = Table(box=box.SIMPLE_HEAD)
     for name in flat.columns:
         numeric = flat[name].dtype.kind in "fiu"
@@ -49,6 +52,8 @@ def print_table(frame: pd.DataFrame, title: str) -> None:
     console.print(table)
     if hidden := len(whole.columns) - len(flat.columns):
         console.print(f"{hidden} more columns are not shown: --json has all")
+    if left := len(whole) - len(flat):
+        console.print(f"{left} more rows are not shown: --json has all")
 
 
 def print_facts(facts: Mapping[str, object]) -> None:

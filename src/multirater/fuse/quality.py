@@ -244,12 +244,14 @@ def ranks_of(value: Array, better: NDArray[np.bool_]) -> pd.api.extensions.Exten
         [1, 1, 3]
     """
     ranks = pd.array([pd.NA] * len(value), dtype="Int64")
-    order = [rater for rater in np.argsort(-value, kind="stable") if not np.isnan(value[rater])]
-    begins = 0
-    for place, rater in enumerate(order):
-        if better[order[begins:place], rater].any():
+    order = np.argsort(-value, kind="stable")[: np.count_nonzero(~np.isnan(value))]
+    better = better[np.ix_(order, order)]
+    begins, found = 0, np.zeros(len(order), dtype=np.int64)
+    for place in range(len(order)):
+        if better[begins:place, place].any():
             begins = place
-        ranks[rater] = begins + 1
+        found[place] = begins + 1
+    ranks[order] = found
     return ranks
 
 

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
+from multirater.free_memory import free_memory
 from multirater.fuse.answers import Answers, answers_from_codes
 from multirater.types import ANSWER_COLUMNS, MISSING
 
@@ -87,10 +88,33 @@ def encode_table(
     tasks = pd.Index(np.asarray(tasks), name=columns[0])  # texts, where they were categories
     shape = (len(tasks), len(rater_names), len(class_names))
     known = None if gold is None else _gold_codes(tasks, class_names, gold)
+    _require_room(*shape)
     task32, rater32, label32 = codes
     del codes
     answers = answers_from_codes(task32, rater32, label32, shape, gold=known)
     return Table(answers, tasks, rater_names, class_names)
+
+
+def _require_room(n_tasks: int, n_raters: int, n_classes: int) -> None:
+    """Refuse more classes than probabilities and matrices can be held for.
+
+    A column of texts or numbers that is no label has as many as it has rows.
+    """
+    taken = 8 * _COPIES * n_classes * (n_tasks + n_raters * n_classes)
+    room = free_memory()
+    if n_classes > _ALWAYS and taken > room:
+        raise InputError(
+            Fault(
+                f"the table has {n_classes} different labels, {n_tasks} tasks and {n_raters} "
+                f"raters, whose matrices would take {taken / 2**30:.0f} GB",
+                expected=f"as many as fit into the {room / 2**30:.0f} GB that are free",
+                fix="is the column of labels one of classes, rather than of texts or numbers?",
+            )
+        )
+
+
+_COPIES, _ALWAYS = 6, 100
+"""Of probabilities and matrices that are held at once; classes of which nobody is asked."""
 
 
 def rater_columns(frame: pd.DataFrame) -> list[Hashable]:

@@ -15,6 +15,14 @@ from multirater.extras import extra
 from multirater.io.formats.images import read_label_array
 from multirater.io.formats.stray import place_of
 
+_FAR = 1e7
+"""Pixels from the corner; no image reaches as far, and the library counts in 32 bits."""
+
+_LONGEST_NAME = 255
+
+_LONGEST = 2**22
+"""Pixels of an outline, which take a hundred bytes each."""
+
 
 def mask_of(outline: Any, space: tuple[int, ...]) -> NDArray[np.bool_]:
     """Return the mask (height, width) of an annotation's field `segmentation`.
@@ -44,6 +52,7 @@ def mask_of(outline: Any, space: tuple[int, ...]) -> NDArray[np.bool_]:
             return np.asarray(masks.decode(whole)).view(np.bool_)
         if not _are_polygons(outline):
             raise _unusable(f"has segmentation {outline!r:.40}", "polygons or RLE")
+        _require_near(outline)
         parts = masks.frPyObjects(outline, height, width)
         return np.asarray(masks.decode(masks.merge(parts))).view(np.bool_)
     except (ValueError, TypeError, KeyError, IndexError, OverflowError) as error:
@@ -73,6 +82,8 @@ def read_panoptic(
         space: (height, width) of the image.
     """
     folders = (json_file.with_suffix(""), json_file.parent)
+    if len(name) > _LONGEST_NAME or Path(name).is_absolute() or ".." in Path(name).parts:
+        raise _unusable(f"is in the file {name:.80}", "a file in the folder of the export")
     file = next((folder / name for folder in folders if (folder / name).is_file()), None)
     if file is None:
         raise InputError(
@@ -85,7 +96,10 @@ def read_panoptic(
 def _segments(
     file: Path, _changed: int, known: frozenset[int], space: tuple[int, ...]
 ) -> NDArray[np.int64]:
-    red, green, blue = read_label_array(file).array[:3].astype(np.int64)
+    channels = read_label_array(file).array[:3].astype(np.int64)
+    if len(channels) != 3:
+        raise _unusable(f"{file.name} is grey", "a PNG in colour, which holds numbers of segments")
+    red, green, blue = channels
     if red.shape != space:
         raise _unusable(f"{file.name} has size {red.shape}", f"{space}, that of the image")
     found = np.asarray(red + 256 * green + 256**2 * blue)
@@ -110,8 +124,18 @@ def _are_polygons(outline: Any) -> bool:
         isinstance(outline, list)
         and len(outline) > 0
         and all(isinstance(p, list) and len(p) >= 6 and len(p) % 2 == 0 for p in outline)
-        and all(isinstance(x, int | float) and abs(x) < 1e9 for p in outline for x in p)
+        and all(isinstance(x, int | float) and abs(x) < _FAR for p in outline for x in p)
     )
+
+
+def _require_near(polygons: list[list[float]]) -> None:
+    """Refuse outlines without end: the library walks along them, five steps a pixel."""
+    length = 0.0
+    for polygon in polygons:
+        points = np.array(polygon, dtype=np.float64).reshape(-1, 2)
+        length += float(np.abs(np.diff(points, axis=0, append=points[:1])).max(1).sum())
+    if length > _LONGEST:
+        raise _unusable(f"has an outline of {length:.0f} pixels", f"at most {_LONGEST}")
 
 
 def _require_filled(rle: Mapping[str, Any], n_pixels: int) -> None:

@@ -30,12 +30,18 @@ def decode_mask(
     """
     left, top, width, height = box
     try:
-        lengths = np.array([int(each) for each in counts.split(",")], dtype=np.int64)
+        lengths = [int(each) for each in counts.split(",")]
     except ValueError:
         raise _unusable(f"has counts {counts!r:.30}", "whole numbers by commas") from None
-    if lengths.min() < 0 or lengths.sum() != width * height:
-        raise _unusable(f"has an RLE of {lengths.sum()} pixels", f"{width} x {height}, its box")
-    if min(left, top) < 0 or left + width > space[1] or top + height > space[0]:
+    # Whole numbers of any size: those of arrays would wrap round.
+    if min(lengths) < 0 or sum(lengths) != width * height:
+        raise _unusable(f"has an RLE of {sum(lengths)} pixels", f"{width} x {height}, its box")
+    if (
+        min(left, top) < 0
+        or min(width, height) < 1
+        or left + width > space[1]
+        or top + height > space[0]
+    ):
         raise _unusable(
             f"has a box at {left}, {top} of {width} x {height}",
             f"one within {space[1]} x {space[0]}, the image",

@@ -183,6 +183,7 @@ def _rows_at(path: Path, faults: list[Fault]) -> tuple[list[Row], Path]:
     _require_text(path)
     if path.is_file():
         return manifest.read_rows(path, faults), path.parent
+    _require_files(path, manifest.FILE_NAME, classes_file.FILE_NAME)
     if (path / manifest.FILE_NAME).is_file():
         return manifest.read_rows(path / manifest.FILE_NAME, faults), path
     if is_folder_layout(path):
@@ -198,6 +199,21 @@ def _rows_at(path: Path, faults: list[Fault]) -> tuple[list[Row], Path]:
             file=str(path),
         )
     )
+
+
+def _require_files(folder: Path, *names: str) -> None:
+    """Refuse tables that are no files, such as folders, pipes and links to nowhere.
+
+    To read on without them could change what values mean.
+    """
+    faults = [
+        Fault("is no file", expected="a table", fix="mend or remove it", file=str(folder / name))
+        for name in names
+        if (folder / name).is_symlink() or (folder / name).exists()
+        if not (folder / name).is_file()
+    ]
+    if faults:
+        raise InputError(faults)
 
 
 def _rows_of_frame(frame: pd.DataFrame) -> list[Row]:

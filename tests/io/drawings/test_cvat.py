@@ -85,7 +85,7 @@ def test_a_drawing_made_at_another_size_is_refused(tmp_path, space, words):
     ("element", "words"),
     [
         (box(z_order="top"), "z_order 'top'"),
-        (box(xtl="1e300"), "box of 1 has no points"),
+        (box(xtl="1e300"), "box of 1 has xtl '1e300'"),
         (box(rotation="much"), "rotation 'much'"),
         ('<ellipse label="1" cx="10" cy="10" rx="8"/>', "ellipse of 1 has no ry"),
         ('<cuboid label="1" xtl1="3"/>', "a cuboid of 1"),

@@ -257,3 +257,9 @@ def test_values_declared_for_classes_are_written(tmp_path):
     label = LabelMap(BINARY.astype(np.int16), Geometry.default(2))
     write_label(label, tmp_path / "a.png", classes=Classes(items))
     assert np.array_equal(np.asarray(Pillow.open(tmp_path / "a.png")), BINARY * 255)
+
+
+def test_whole_numbers_beyond_all_classes(tmp_path):
+    np.save(tmp_path / "a.npy", np.full((4, 4), 2**64 - 1, dtype=np.uint64))
+    with pytest.raises(InputError, match="as large as 1"):
+        read_label(tmp_path / "a.npy")

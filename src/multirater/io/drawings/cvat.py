@@ -7,14 +7,14 @@ have that name. Boxes and ellipses may be turned: CVAT counts degrees clockwise,
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import isfinite, nan
+from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from multirater.errors import Fault, InputError
 from multirater.io.drawings.export_images import closest, require_size, the_one
 from multirater.io.drawings.outlines import box, ellipse, turned
-from multirater.io.drawings.shapes import Shape, as_ring
+from multirater.io.drawings.shapes import FAR, Shape, as_ring
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -96,6 +96,6 @@ def number_of(element: Element, key: str, where: str, default: str | None = None
         number = float(text)
     except ValueError:
         number = nan
-    if isfinite(number):
+    if abs(number) < FAR:
         return number
     raise InputError(Fault(f"{where} has {key} {text!r}", expected="a number", fix="export again"))

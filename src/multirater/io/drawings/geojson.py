@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from multirater.errors import Fault, InputError
-from multirater.io.drawings.shapes import Shape, as_ring
+from multirater.io.drawings.shapes import FAR, Shape, as_ring
 
 TYPES = ("FeatureCollection", "Feature")
 _NAMES = ("class", "label", "classification", "name")
@@ -98,6 +98,6 @@ def _label(properties: Mapping[str, Any], where: str) -> str:
 
 def _width(properties: Mapping[str, Any], where: str) -> float:
     width = properties.get("width", 1)
-    if isinstance(width, int | float) and width > 0:
+    if isinstance(width, int | float) and 0 < width < FAR:
         return float(width)
     raise InputError(Fault(f"{where} has width {width!r}", expected="pixels, more than 0"))

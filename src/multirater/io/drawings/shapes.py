@@ -23,7 +23,7 @@ from multirater.types import MISSING, Classes
 Ring: TypeAlias = NDArray[np.float64]
 """Points (n, 2), as (x, y)."""
 
-_FAR = 1e9
+FAR = 1e9
 """No image reaches as far, in pixels or percent; squares of larger numbers may overflow."""
 
 
@@ -48,9 +48,9 @@ def as_ring(points: object, where: str) -> Ring:
     """Turn points as files hold them into an array; anything else is refused."""
     try:
         ring = np.array(points, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         ring = np.empty((0, 0))
-    if ring.ndim != 2 or len(ring) == 0 or ring.shape[1] < 2 or not (np.abs(ring) < _FAR).all():
+    if ring.ndim != 2 or len(ring) == 0 or ring.shape[1] < 2 or not (np.abs(ring) < FAR).all():
         raise InputError(
             Fault(
                 f"{where} has no points (x, y), or one that is nowhere near an image",

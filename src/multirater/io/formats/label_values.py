@@ -116,6 +116,8 @@ def _decode(
 
 def _whole_numbers(values: NDArray[Any]) -> NDArray[Any]:
     if values.dtype.kind != "f":
+        if values.dtype == np.uint64:
+            _require_small(float(values.max(initial=0)))
         return values
     if not np.isfinite(values).all():
         n_nan, n_bad = int(np.isnan(values).sum()), int((~np.isfinite(values)).sum())
@@ -135,7 +137,11 @@ def _whole_numbers(values: NDArray[Any]) -> NDArray[Any]:
                 fix="threshold probabilities before using them as labels",
             )
         )
-    largest = float(np.abs(values).max(initial=0))
+    _require_small(float(np.abs(values).max(initial=0)))
+    return values.astype(np.int64)
+
+
+def _require_small(largest: float) -> None:
     if largest > _LARGEST:
         raise InputError(
             Fault(
@@ -144,7 +150,6 @@ def _whole_numbers(values: NDArray[Any]) -> NDArray[Any]:
                 fix="look at what the file holds: this is no label",
             )
         )
-    return values.astype(np.int64)
 
 
 _LARGEST = 2.0**53

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from multirater.errors import Fault, InputError
+from multirater.io.importers.collecting import collecting
 from multirater.io.importers.image_folder import stem_of
-from multirater.io.importers.json_files import Record
+from multirater.io.importers.json_files import Record, name_in, parsed
 from multirater.io.importers.painting import index_of, named_classes
 from multirater.io.importers.work import Export, Task, Work
 from multirater.io.tables.csv_table import read_table
@@ -40,16 +40,30 @@ def answers_export(answers: Iterable[Answer], order: Sequence[str]) -> Export:
     classes = named_classes(used, order, background=False)
     known = {name: index for index, name in enumerate(classes.names)}
     tasks: list[Task] = []
-    faults: list[Fault] = []
+    faults = _golden_faults(chosen)
     for each in chosen:
-        try:
+        place = f"{each.item} ({each.where})"
+        with collecting(faults, case=place, rater=each.rater, file=each.file):
             tasks.append(_task(each, known))
-        except InputError as error:
-            place = f"{each.item} ({each.where})"
-            faults += error.at(case=place, rater=each.rater, file=each.file).faults
     n_skipped = len(listed) - len(chosen)
     notes = (f"{counted(n_skipped, 'answer')} skipped, so missing",) if n_skipped else ()
     return Export(classes, tuple(tasks), "classes", notes, tuple(faults))
+
+
+def _golden_faults(answers: Sequence[Answer]) -> list[Fault]:
+    """Find items whose golden answers differ."""
+    golden: dict[str, str] = {}
+    return [
+        Fault(
+            f"has the golden answers {golden[each.item]!r} and {each.truth!r}",
+            expected="one",
+            fix="keep the one that is right",
+            case=f"{each.item} ({each.where})",
+            file=str(each.file),
+        )
+        for each in answers
+        if each.truth and golden.setdefault(each.item, each.truth) != each.truth
+    ]
 
 
 def _task(answer: Answer, known: Mapping[str, int]) -> Task:
@@ -133,7 +147,7 @@ def read_lines(path: Path, what: str) -> Iterator[tuple[int, Record]]:
         if not line.strip():
             continue
         try:
-            content = json.loads(line)
+            content = parsed(line)
             if not isinstance(content, dict):
                 raise ValueError("no object")
             found.append((number, content))
@@ -189,5 +203,11 @@ def texts_of(values: Any) -> tuple[str, ...]:
 
 
 def text_of(value: Any) -> str:
-    """Return a cell as text; nothing for what is not there."""
-    return "" if value is None else str(value).strip()
+    """Return a cell as text; nothing for what is not there, or is empty.
+
+    Raises:
+        InputError: it is no text and no number.
+    """
+    if value is None or value == "":
+        return ""
+    return str(value) if isinstance(value, bool) else name_in(value, "an answer").strip()

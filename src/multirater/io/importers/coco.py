@@ -7,7 +7,7 @@ classes 1, 2, ...; later annotations lie above earlier ones.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
 from multirater.io.coco_masks import mask_of, read_panoptic
+from multirater.io.importers.collecting import collecting
 from multirater.io.importers.json_files import Record, read_json, records
 from multirater.io.importers.painting import Thing, paint
 from multirater.io.importers.work import Export, Task, Work
@@ -31,20 +32,19 @@ def read_export(sources: Sequence[Path], classes: Sequence[str] = ()) -> Export:
     faults: list[Fault] = []
     contents: dict[Path, Any] = {}
     for path in sources:
-        try:
+        with collecting(faults, file=path):
             contents[path] = read_json(path, _WHAT)
             for key in ("images", "annotations", "categories"):
                 records(contents[path], key, _WHAT)
-        except InputError as error:
-            faults += error.at(file=path).faults
     _require_distinct_stems(sources, faults)
     if faults:
         raise InputError(faults)
     names = _categories(contents, classes, faults)
     index = {number: i for i, number in enumerate(names, 1)}
-    tasks = [
-        task for path, content in contents.items() for task in _tasks(path, content, index, faults)
-    ]
+    tasks: list[Task] = []
+    for path, content in contents.items():
+        with collecting(faults, file=path):
+            tasks += _tasks(path, content, index, faults)
     items = (LabelClass("background"), *(LabelClass(name) for name in names.values()))
     return Export(Classes(items), tuple(tasks), faults=tuple(faults))
 
@@ -70,8 +70,8 @@ def _categories(
     names: dict[Any, str] = {}
     for path, content in contents.items():
         for category in content["categories"]:
-            number, name = category.get("id"), str(category.get("name", ""))
-            if not isinstance(number, int) or not name:
+            number, name = category.get("id"), category.get("name")
+            if not isinstance(number, int) or not isinstance(name, str) or not name:
                 faults.append(Fault(f"category {number!r} called {name!r}", file=str(path)))
             elif names.setdefault(number, name) != name:
                 faults.append(
@@ -84,15 +84,16 @@ def _categories(
                 )
     faults += [
         Fault(f"two categories are called {name}", expected="distinct names", fix="rename one")
-        for name in dict.fromkeys(names.values())
-        if list(names.values()).count(name) > 1
+        for name, n_times in Counter(names.values()).items()
+        if n_times > 1
     ]
     if order and sorted(order) != sorted(names.values()):
         found = ", ".join(names.values())
         faults.append(Fault(f"--classes {','.join(order)}", expected=f"all of {found}, in order"))
     if faults:
         raise InputError(faults)
-    by_order = sorted(names, key=lambda n: order.index(names[n]) if order else n)
+    place = {name: number for number, name in enumerate(order)}
+    by_order = sorted(names, key=lambda n: place[names[n]] if order else n)
     return {number: names[number] for number in by_order}
 
 
@@ -117,11 +118,9 @@ def _tasks(
     tasks = []
     for image in content["images"]:
         drawn = by_image[image.get("id")]
-        try:
+        where = f"{image.get('file_name')} (image {image.get('id')})"
+        with collecting(faults, case=where, file=path):
             tasks.append(_task(path, image, drawn, everybody, index))
-        except InputError as error:
-            where = f"{image.get('file_name')} (image {image.get('id')})"
-            faults += error.at(case=where, file=path).faults
     return tasks
 
 

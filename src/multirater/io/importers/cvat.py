@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 from xml.etree import ElementTree
 
 from multirater.errors import Fault, InputError
@@ -21,6 +21,7 @@ from multirater.io.cvat_masks import decode_mask
 from multirater.io.drawings.cvat import element_shapes, number_of
 from multirater.io.formats.claims import plain_member, require_room
 from multirater.io.formats.suffixes import PICTURES_IN
+from multirater.io.importers.collecting import collecting
 from multirater.io.importers.painting import Thing, index_of, named_classes, paint, shape_mask
 from multirater.io.importers.work import Export, Task, Work
 from multirater.words import counted
@@ -30,8 +31,11 @@ if TYPE_CHECKING:
 
 _AREAS = ("mask", "polygon", "box", "ellipse")
 _FILE = "annotations.xml"
-_GROWTH = 10
-"""How many bytes of memory one of XML may take."""
+_BYTES_OF_ELEMENT, _BYTES_OF_ATTRIBUTE = 60, 200
+"""Of memory, for each `<` (an element has one or two) and `=` of XML, beside the text itself."""
+
+_MOST_FRAMES = 500_000
+"""Of a video: four and a half hours."""
 
 _WHAT = "an export in the format `CVAT for images 1.1` or `CVAT for video 1.1`"
 
@@ -41,7 +45,7 @@ def read_export(sources: Sequence[Path], classes: Sequence[str] = ()) -> Export:
     faults: list[Fault] = []
     roots: dict[str, tuple[Path, Element]] = {}
     for path in sources:
-        try:
+        with collecting(faults, file=path):
             rater = path.parent.name if path.name == _FILE else path.stem
             if rater in roots:
                 raise InputError(
@@ -52,15 +56,15 @@ def read_export(sources: Sequence[Path], classes: Sequence[str] = ()) -> Export:
                     )
                 )
             roots[rater] = (path, _parse(path))
-        except InputError as error:
-            faults += error.at(file=path).faults
     if faults:
         raise InputError(faults)
     elements = [each for _, root in roots.values() for each in root.iter()]
     named = [
         each.text or "" for _, root in roots.values() for each in root.iterfind(".//label/name")
     ]
-    used = [each.get("label", "") for each in elements if each.tag in (*_AREAS, "tag")]
+    # What is on a video has the label of its track.
+    marks = (each.get("label") for each in elements if each.tag in (*_AREAS, "tag", "track"))
+    used = [name for name in marks if name]
     if any(each.tag in _AREAS for each in elements):
         found = named_classes(used, classes or list(dict.fromkeys(named)))
         known = {name: index for index, name in enumerate(found.names)}
@@ -80,10 +84,13 @@ def _parse(path: Path) -> Element:
         if path.suffix.lower() == ".zip":
             with zipfile.ZipFile(path) as archive:
                 member = plain_member(archive, _FILE)
-                require_room(_GROWTH * member.file_size, path)
+                with archive.open(member) as stream:
+                    require_room(_as_tree(stream), path)
                 with archive.open(member) as stream:
                     root = ElementTree.parse(stream).getroot()
         else:
+            with path.open("rb") as stream:
+                require_room(_as_tree(stream), path)
             root = ElementTree.parse(path).getroot()
     except InputError:
         raise
@@ -99,16 +106,23 @@ def _parse(path: Path) -> Element:
     return root
 
 
+def _as_tree(stream: IO[bytes]) -> int:
+    """Return how many bytes of memory XML takes when it is parsed, about."""
+    n_bytes = 0
+    while part := stream.read(2**20):
+        n_bytes += 2 * len(part)
+        n_bytes += _BYTES_OF_ELEMENT * part.count(b"<") + _BYTES_OF_ATTRIBUTE * part.count(b"=")
+    return n_bytes
+
+
 def _masks(
     rater: str, path: Path, root: Element, known: Mapping[str, int], faults: list[Fault]
 ) -> Iterator[Task]:
     for where, names, size, drawn in _images(root):
         layers = []
         for each in drawn:
-            try:
+            with collecting(faults, case=f"{names[0]} ({where})", rater=rater, file=path):
                 layers += _layers(each, known)
-            except InputError as error:
-                faults += error.at(case=f"{names[0]} ({where})", rater=rater, file=path).faults
         work = {rater: Work(where, partial(paint, layers))} if layers else {}
         blank = frozenset() if layers else frozenset({rater})
         yield Task(where, names[0], names[1:], size, work=work, blank=blank)
@@ -148,9 +162,18 @@ def _images(
 def _frames(root: Element) -> range:
     """Return the frames of a video, or of the part of it that a job is of."""
     start, stop = (root.findtext(f".//segment/{end}") for end in ("start", "stop"))
+    frames = range(int(root.findtext(".//size") or 0))
     if start and stop and len(root.findall(".//segment")) == 1:
-        return range(int(start), int(stop) + 1)
-    return range(int(root.findtext(".//size") or 0))
+        frames = range(int(start), int(stop) + 1)
+    if not 0 <= frames.start <= frames.stop <= frames.start + _MOST_FRAMES:
+        raise InputError(
+            Fault(
+                f"has the frames {frames.start} to {frames.stop - 1}",
+                expected=f"at most {_MOST_FRAMES}, counted from 0",
+                fix="export the jobs of the video one by one",
+            )
+        )
+    return frames
 
 
 def _from_below(drawn: Sequence[Element]) -> list[Element]:

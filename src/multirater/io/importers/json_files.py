@@ -23,7 +23,7 @@ def read_json(path: Path, what: str) -> Any:
         InputError: it is cut off, or no JSON.
     """
     try:
-        return json.loads(path.read_text(encoding="utf-8-sig"))
+        return parsed(path.read_text(encoding="utf-8-sig"))
     except (ValueError, OSError, RecursionError) as error:
         raise InputError(
             Fault(
@@ -33,6 +33,34 @@ def read_json(path: Path, what: str) -> Any:
                 file=str(path),
             )
         ) from None
+
+
+def parsed(text: str) -> Any:
+    """Return what JSON says; NaN and infinities, which are not JSON, are nothing.
+
+    Example:
+        >>> parsed('{"label": NaN, "x": -Infinity}')
+        {'label': None, 'x': None}
+    """
+    return json.loads(text, parse_constant=lambda _: None)
+
+
+def name_in(value: Any, where: str) -> str:
+    """Return a name as text: a text that is not empty, or a number.
+
+    Raises:
+        InputError: it is nothing, or something that names nothing.
+    """
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if is_number or (isinstance(value, str) and value.strip()):
+        return str(value)
+    raise InputError(
+        Fault(
+            f"{where} is of class {value!r:.40}",
+            expected="the name of a class",
+            fix="name its class, or remove it",
+        )
+    )
 
 
 def records(content: Any, key: str, what: str) -> list[Record]:

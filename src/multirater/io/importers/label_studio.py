@@ -25,8 +25,9 @@ from multirater.io.brush_rle import decode_brush
 from multirater.io.drawings.label_studio import task_paths, without_prefix
 from multirater.io.drawings.outlines import box, ellipse, turned, turned_about
 from multirater.io.drawings.shapes import Ring, Shape, as_ring, covered
+from multirater.io.importers.collecting import collecting
 from multirater.io.importers.image_folder import stem_of
-from multirater.io.importers.json_files import Record, read_json
+from multirater.io.importers.json_files import Record, name_in, read_json
 from multirater.io.importers.painting import Thing, index_of, named_classes, paint
 from multirater.io.importers.work import Export, Task, Work
 from multirater.io.questions import NO, YES, question_name
@@ -41,10 +42,8 @@ def read_export(sources: Sequence[Path], classes: Sequence[str] = ()) -> Export:
     faults: list[Fault] = []
     tasks: list[_Task] = []
     for path in sources:
-        try:
+        with collecting(faults, file=path):
             tasks += _read(path)
-        except InputError as error:
-            faults += error.at(file=path).faults
     if faults:
         raise InputError(faults)
     passed_by = Counter(kind for task in tasks for kind in task.passed_by())
@@ -89,7 +88,8 @@ class _Task:
         for rater, number, result in self.results():
             if result.get("type") == "choices":
                 chosen = result.get("value", {}).get("choices", [])
-                yield rater, number, str(result.get("from_name", "choice")), list(map(str, chosen))
+                names = [name_in(each, f"result {result.get('id', '?')}") for each in chosen]
+                yield rater, number, str(result.get("from_name", "choice")), names
 
     def passed_by(self) -> list[str]:
         kinds = [str(result.get("type")) for _, _, result in self.results()]
@@ -161,12 +161,10 @@ def _masks(tasks: Sequence[_Task], order: Sequence[str], notes: tuple[str, ...])
         for number, each in enumerate(task.rounds()):
             work = {}
             for rater, ((where, results),) in each.by_rater.items():
-                try:
+                place = f"{(task.names or ('?',))[-1]} ({task.where}, {where})"
+                with collecting(faults, case=place, rater=rater):
                     layers = _layers(results, known)
                     work[rater] = Work(where, partial(paint, layers))
-                except InputError as error:
-                    place = f"{(task.names or ('?',))[-1]} ({task.where}, {where})"
-                    faults += error.at(case=place, rater=rater).faults
             if work or not number:
                 made.append(_task(task, work))
     return Export(classes, tuple(made), notes=notes, faults=tuple(faults))
@@ -201,7 +199,7 @@ def _labels_used(task: _Task) -> Iterator[str]:
             for key in (str(result.get("type")), "labels"):
                 found = value.get(key)
                 if key.endswith("labels") and isinstance(found, list):
-                    yield from map(str, found[:1])
+                    yield from (str(each) for each in found[:1] if each is not None)
 
 
 def _layers(results: Sequence[Record], known: Mapping[str, int]) -> list[Thing]:
@@ -218,14 +216,12 @@ def _layers(results: Sequence[Record], known: Mapping[str, int]) -> list[Thing]:
         value = result.get("value")
         value = value if isinstance(value, Mapping) else {}
         names = value.get(str(result["type"])) or apart.get(result.get("id"))
-        try:
+        with collecting(faults):
             if not isinstance(names, list) or not names:
                 raise InputError(Fault(f"{where} has no label", fix="label it, or remove it"))
-            index = index_of(str(names[0]), known, where)
+            index = index_of(name_in(names[0], where), known, where)
             mask = partial(_mask, _form(str(result["type"])), value, where)
             layers.append(Thing(where, index, mask))
-        except InputError as error:
-            faults += error.faults
     if faults:
         raise InputError(faults)
     return layers

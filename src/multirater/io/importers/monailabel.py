@@ -11,11 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from multirater.errors import Fault, InputError
-from multirater.io.importers.json_files import read_json
+from multirater.io.importers.collecting import collecting
+from multirater.io.importers.json_files import name_in, read_json
 from multirater.io.importers.work import Export, Task, Work
 from multirater.types import Classes, LabelClass
 
 FILE = "datastore_v2.json"
+_HIGHEST = 2**15 - 1
+"""Class that a label can hold."""
+
 _WHAT = "datastore_v2.json of MONAI Label, with `objects`"
 
 
@@ -24,17 +28,18 @@ def read_export(sources: Sequence[Path], classes: Sequence[str] = ()) -> Export:
     faults: list[Fault] = []
     stores: dict[Path, Mapping[str, Any]] = {}
     for folder in sources:
-        try:
+        with collecting(faults, file=folder):
             stores[folder] = _objects(folder)
-        except InputError as error:
-            faults += error.at(file=folder).faults
-    names = {v: n for store in stores.values() for v, n in _label_names(store).items()}
+    names: dict[int, str] = {}
+    for folder, store in stores.items():
+        with collecting(faults, file=folder / FILE):
+            names |= _label_names(store)
     known = _classes(names, classes)
-    tasks = [
-        _task(folder, name, entry, known, faults)
-        for folder, objects in stores.items()
-        for name, entry in objects.items()
-    ]
+    tasks = []
+    for folder, objects in stores.items():
+        for name, entry in objects.items():
+            with collecting(faults, case=name, file=folder / FILE):
+                tasks.append(_task(folder, name, entry, known, faults))
     return Export(known, tuple(tasks), faults=tuple(faults))
 
 
@@ -57,8 +62,17 @@ def _label_names(objects: Mapping[str, Any]) -> dict[int, str]:
         for label in (entry.get("labels") or {}).values():
             for told in (label.get("info") or {}).get("label_info") or []:
                 if isinstance(told, Mapping) and isinstance(told.get("idx"), int):
-                    found.setdefault(int(told["idx"]), str(told.get("name")))
+                    where = f"label_info {told['idx']}"
+                    found.setdefault(_value(told["idx"]), name_in(told.get("name"), where))
     return {value: name for value, name in found.items() if value > 0}
+
+
+def _value(told: int) -> int:
+    if told <= _HIGHEST:
+        return told
+    raise InputError(
+        Fault(f"label_info has idx {told}", expected=f"at most {_HIGHEST}", fix="mend it")
+    )
 
 
 def _classes(names: Mapping[int, str], order: Sequence[str]) -> Classes:

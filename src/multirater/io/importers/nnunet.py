@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from multirater.errors import Fault, InputError
+from multirater.io.importers.collecting import collecting
 from multirater.io.importers.json_files import read_json
 from multirater.io.importers.work import Export, Task, Work
 from multirater.types import Classes, LabelClass
@@ -26,10 +27,8 @@ def read_export(sources: Sequence[Path], classes: Sequence[str] = ()) -> Export:
     faults: list[Fault] = []
     found: dict[Path, tuple[str, Classes]] = {}
     for folder in sources:
-        try:
+        with collecting(faults, file=folder):
             found[folder] = _described(folder)
-        except InputError as error:
-            faults += error.at(file=folder).faults
     if faults:
         raise InputError(faults)
     known = next(iter(found.values()))[1]

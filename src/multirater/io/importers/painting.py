@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from multirater.errors import Fault, InputError
 from multirater.io.drawings.shapes import Shape, covered
 from multirater.io.formats.labels import Grid
+from multirater.io.importers.collecting import collecting
 from multirater.types import Classes, LabelClass, LabelMap
 from multirater.words import did_you_mean
 
@@ -58,12 +59,10 @@ def paint(layers: Sequence[Thing], grid: Grid) -> LabelMap:
     faults: list[Fault] = []
     covers = False
     for layer in layers:
-        try:
+        with collecting(faults, thing=layer.where):
             mask = layer.mask(space)
             np.copyto(label, layer.index, where=mask)
             covers = covers or bool(mask.any())
-        except InputError as error:
-            faults += [replace(f, found=f"{layer.where}: {f.found}") for f in error.faults]
     if layers and not covers and not faults:
         faults.append(
             Fault(

@@ -13,6 +13,7 @@ from pathlib import Path
 from multirater.errors import Fault, InputError
 from multirater.io.drawings.geojson import TYPES, geojson_shapes
 from multirater.io.drawings.shapes import Shape
+from multirater.io.importers.collecting import collecting
 from multirater.io.importers.json_files import read_json
 from multirater.io.importers.painting import Thing, index_of, named_classes, paint, shape_mask
 from multirater.io.importers.rater_folders import names_with, rater_files
@@ -28,10 +29,8 @@ def read_export(sources: Sequence[Path], classes: Sequence[str] = ()) -> Export:
     drawn: list[tuple[str, str, Path, list[Shape]]] = []
     for rater, files in rater_files(sources, [".geojson", ".json"]).items():
         for name, file in files.items():
-            try:
+            with collecting(faults, case=name, rater=rater, file=file):
                 drawn.append((rater, name, file, _shapes(file)))
-            except InputError as error:
-                faults += error.at(case=name, rater=rater, file=file).faults
     if faults:
         raise InputError(faults)
     found = named_classes((s.label for *_, shapes in drawn for s in shapes), classes)
@@ -40,12 +39,10 @@ def read_export(sources: Sequence[Path], classes: Sequence[str] = ()) -> Export:
     for rater, name, file, shapes in drawn:
         layers = []
         for number, shape in enumerate(shapes, 1):
-            try:
+            with collecting(faults, case=name, rater=rater, file=file):
                 index = index_of(shape.label, known, f"feature {number}")
                 if shape.form == "polygon":
                     layers.append(Thing(f"feature {number}", index, shape_mask(shape)))
-            except InputError as error:
-                faults += error.at(case=name, rater=rater, file=file).faults
         work = {rater: Work(file.name, partial(paint, layers))}
         tasks.append(Task(file.name, name, names_with(name), work=work))
     n_lines = sum(shape.form == "line" for *_, shapes in drawn for shape in shapes)

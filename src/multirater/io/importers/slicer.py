@@ -13,6 +13,7 @@ import numpy as np
 
 from multirater.errors import Fault, InputError
 from multirater.io.formats.labels import Grid
+from multirater.io.importers.collecting import collecting
 from multirater.io.importers.painting import index_of
 from multirater.io.importers.rater_folders import names_with, rater_files
 from multirater.io.importers.work import Export, Task, Work
@@ -27,10 +28,8 @@ def read_export(sources: Sequence[Path], classes: Sequence[str] = ()) -> Export:
     files = rater_files(sources, [ENDING])
     for rater, its in files.items():
         for file in its.values():
-            try:
+            with collecting(faults, rater=rater, file=file):
                 segments[file] = read_segments(file)
-            except InputError as error:
-                faults += error.at(rater=rater, file=file).faults
     if faults:
         raise InputError(faults)
     colours = {each.name: each.colour for several in segments.values() for each in several}

@@ -20,6 +20,7 @@ from multirater.io.drawings.export_images import require_size
 from multirater.io.formats.images import image_shape, read_image
 from multirater.io.formats.labels import Grid, read_label
 from multirater.io.formats.stray import OFFER, Stray
+from multirater.io.importers.collecting import understood
 from multirater.io.importers.image_folder import ImageFolder, require_upright, stem_of
 from multirater.io.importers.work import Export, Task, Work
 from multirater.io.write import write_dataset
@@ -73,7 +74,9 @@ def import_study(
     files = [_present(Path(source)) for source in sources]
     if not files:
         raise InputError(Fault("no export was given", expected=IMPORTS[tool]))
-    export: Export = module.read_export(files, classes)
+    with understood(files[0] if len(files) == 1 else ""):
+        export: Export = module.read_export(files, classes)
+    _require_few_classes(export)
     if images is None and export.kind == "masks" and not all(t.files for t in export.tasks):
         raise InputError(
             Fault(f"this {tool} export does not hold the images", fix="name their folder: --images")
@@ -104,6 +107,19 @@ class _Group:
     def label(self) -> str:
         """The case with the tool's own numbers, for messages."""
         return f"{self.name} ({', '.join(dict.fromkeys(task.where for task in self.tasks))})"
+
+
+def _require_few_classes(export: Export) -> None:
+    """Refuse more classes than a label can hold."""
+    most, n_found = int(np.iinfo(np.int16).max), len(export.classes.items)
+    if n_found > most:
+        raise InputError(
+            Fault(
+                f"has {n_found} classes",
+                expected=f"at most {most}",
+                fix="is the name of a class something else, such as a number of each object?",
+            )
+        )
 
 
 def _present(path: Path) -> Path:
@@ -213,9 +229,10 @@ class _Painter:
 
     def painted(self, work: Work, task: Task) -> LabelMap:
         try:
-            if task.size is not None:
-                require_size(task.size, self.grid[0], may_scale=task.may_scale)
-            return self.stored(work.file) if work.file is not None else self.drawn(work)
+            with understood():
+                if task.size is not None:
+                    require_size(task.size, self.grid[0], may_scale=task.may_scale)
+                return self.stored(work.file) if work.file is not None else self.drawn(work)
         except InputError as error:
             raise error.at(case=self.group.label) from None
 

@@ -5,21 +5,15 @@ Every image of a project has a file, so that one without objects may be empty or
 
 from __future__ import annotations
 
-import base64
-import io
-import zlib
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
 from multirater.io.drawings.outlines import box
 from multirater.io.drawings.shapes import Shape, as_ring
-from multirater.io.importers.json_files import Record, read_json, records
+from multirater.io.importers.collecting import collecting
+from multirater.io.importers.json_files import Record, name_in, read_json, records
 from multirater.io.importers.painting import (
     Mask,
     Thing,
@@ -30,6 +24,7 @@ from multirater.io.importers.painting import (
     shape_mask,
 )
 from multirater.io.importers.rater_folders import rater_files
+from multirater.io.importers.stored_png import stored_mask
 from multirater.io.importers.work import Export, Task, Work
 from multirater.words import counted
 
@@ -47,24 +42,21 @@ def read_export(sources: Sequence[Path], classes: Sequence[str] = ()) -> Export:
         for name, file in files.items():
             if name in _OTHERS:
                 continue
-            try:
+            with collecting(faults, case=name, rater=rater, file=file):
                 content = read_json(file, _WHAT)
                 records(content, "objects", _WHAT)
                 read.append((rater, name, file, content))
-            except InputError as error:
-                faults += error.at(case=name, rater=rater, file=file).faults
     if faults:
         raise InputError(faults)
     objects = [each for *_, content in read for each in content["objects"]]
     areas = [each for each in objects if each.get("geometryType") in _AREAS]
-    found = named_classes((str(each.get("classTitle")) for each in areas), classes)
+    named = [str(each["classTitle"]) for each in areas if each.get("classTitle") is not None]
+    found = named_classes(named, classes)
     known = {name: index for index, name in enumerate(found.names)}
     tasks = []
     for rater, name, file, content in read:
-        try:
+        with collecting(faults, case=name, rater=rater, file=file):
             tasks.append(_task(rater, name, content, known))
-        except InputError as error:
-            faults += error.at(case=name, rater=rater, file=file).faults
     n_other = len(objects) - len(areas)
     notes = (f"{counted(n_other, 'line or point', 'lines and points')} passed by: no area",)
     told = notes if n_other else ()
@@ -76,7 +68,7 @@ def _task(rater: str, name: str, content: Record, known: Mapping[str, int]) -> T
     for each in content["objects"]:
         where = f"object {each.get('id', '?')}"
         if each.get("geometryType") in _AREAS:
-            index = index_of(str(each.get("classTitle")), known, where)
+            index = index_of(name_in(each.get("classTitle"), where), known, where)
             layers.append(Thing(where, index, _mask(each, where)))
     size = content.get("size") or {}
     width, height = size.get("width"), size.get("height")
@@ -97,7 +89,8 @@ def _mask(told: Record, where: str) -> Mask:
     if told["geometryType"] == "bitmap":
         bitmap = told.get("bitmap") or {}
         left, top = (int(each) for each in bitmap.get("origin", (0, 0)))
-        return partial(pasted, _bitmap(bitmap.get("data"), where), left, top)
+        data = bitmap.get("data")
+        return lambda space: pasted(stored_mask(data, space, is_packed=True), left, top, space)
     points = told.get("points") or {}
     outline = as_ring(points.get("exterior"), where)
     if told["geometryType"] == "rectangle":
@@ -105,16 +98,3 @@ def _mask(told: Record, where: str) -> Mask:
         outline = box(left, top, right, bottom)
     holes = tuple(as_ring(ring, where) for ring in points.get("interior") or ())
     return shape_mask(Shape("", "polygon", (outline, *holes)))
-
-
-def _bitmap(text: Any, where: str) -> NDArray[np.bool_]:
-    """Return the bitmap in a PNG, packed by zlib, in letters; the last channel is opacity."""
-    from PIL import Image as Pillow
-
-    try:
-        packed = zlib.decompress(base64.b64decode(text))
-        with Pillow.open(io.BytesIO(packed)) as picture:
-            pixels = np.asarray(picture.convert("RGBA") if picture.mode == "P" else picture)
-    except (OSError, ValueError, TypeError, zlib.error):
-        raise InputError(Fault(f"{where} has a damaged bitmap", fix="export again")) from None
-    return np.asarray((pixels if pixels.ndim == 2 else pixels[..., -1]) > 0)

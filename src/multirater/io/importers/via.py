@@ -16,6 +16,7 @@ import numpy as np
 from multirater.errors import Fault, InputError
 from multirater.io.drawings.outlines import box, ellipse, turned
 from multirater.io.drawings.shapes import Ring, Shape, as_ring
+from multirater.io.importers.collecting import collecting
 from multirater.io.importers.json_files import Record, read_json
 from multirater.io.importers.painting import Thing, index_of, named_classes, paint, shape_mask
 from multirater.io.importers.work import Export, Task, Work
@@ -30,10 +31,8 @@ def read_export(sources: Sequence[Path], classes: Sequence[str] = ()) -> Export:
     faults: list[Fault] = []
     read: dict[str, Mapping[str, Record]] = {}
     for path in sources:
-        try:
+        with collecting(faults, file=path):
             read[path.stem] = _images(path)
-        except InputError as error:
-            faults += error.at(file=path).faults
     if faults:
         raise InputError(faults)
     regions = [
@@ -45,10 +44,8 @@ def read_export(sources: Sequence[Path], classes: Sequence[str] = ()) -> Export:
     tasks = []
     for rater, images in read.items():
         for key, image in images.items():
-            try:
+            with collecting(faults, case=f"{image.get('filename')} ({key})", rater=rater):
                 tasks.append(_task(rater, key, image, known))
-            except InputError as error:
-                faults += error.at(case=f"{image.get('filename')} ({key})", rater=rater).faults
     n_other = len(regions) - len(areas)
     notes = (f"{counted(n_other, 'line or point', 'lines and points')} passed by: no area",)
     told = notes if n_other else ()
