@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
+from multirater.training.orientation import Turn
 from multirater.training.paged import let_go
 from multirater.training.resampling import resize_maps
 from multirater.types import Case, Geometry
@@ -80,6 +81,14 @@ def resized(prediction: Prediction, space: tuple[int, ...]) -> Prediction:
         return prediction
     parts = (prediction.probability, prediction.drawn, prediction.confusion)
     return Prediction(*(None if part is None else _maps_resized(part, space) for part in parts))  # type: ignore[arg-type]
+
+
+def turned_back(prediction: Prediction, turn: Turn) -> Prediction:
+    """Bring what was predicted of a turned volume to the axes that the volume has."""
+    if turn.is_nothing:
+        return prediction
+    parts = (prediction.probability, prediction.drawn, prediction.confusion)
+    return Prediction(*(None if part is None else turn.back.of(part) for part in parts))  # type: ignore[arg-type]
 
 
 def _maps_resized(maps: NDArray[np.float32], space: tuple[int, ...]) -> NDArray[np.float32]:

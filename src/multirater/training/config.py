@@ -252,6 +252,9 @@ class TrainConfig:
     space: tuple[int, ...] = setting(
         (), "Size that images of class labels are brought to; empty for none.", least=1, most=_SIDE
     )
+    orientation: str = setting(
+        "", "Where array axes of volumes go that they are turned to, such as SPL; empty for none."
+    )
     normalisation: Normalisation = setting(OWN, "Of intensities.")
     epochs: int = setting(
         BY_TASK,

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from multirater.patterns import encode_patterns
 from multirater.training.case_prediction import Prediction, require_numbers
+from multirater.training.orientation import turn_to
 from multirater.training.predictor import Predictor
 from multirater.training.resampling import resize_labels
 from multirater.training.windows import Window, chosen_windows, most_windows, windows_of
@@ -176,9 +177,10 @@ class _Looker:
 
     def open(self, case: Case, asked: tuple[int, ...], other: Label | None) -> _Opened:
         """Read a case and choose its windows."""
-        image, _ = self.predictor.prepared(case)
+        image, given = self.predictor.prepared(case)
+        turn = turn_to(self.predictor.config.orientation, given.geometry)
         space = image.shape[1:]
-        own = {rater: case.read_label(rater).array for rater in case.labels}
+        own = {rater: turn.of(case.read_label(rater).array) for rater in case.labels}
         absent = np.broadcast_to(np.int16(MISSING), next(iter(own.values())).shape)
         found = encode_patterns([own.get(rater, absent) for rater in self.raters])
         labels = {rater: resize_labels(own.pop(rater)[None], space)[0] for rater in list(own)}
@@ -187,6 +189,6 @@ class _Looker:
         near = [any((label[w.seen] > 0).any() for label in labels.values()) for w in windows]
         most = most_windows(self.predictor.config, self.n_cases, size)
         chosen = chosen_windows(np.array(near), most, np.random.default_rng(0))
-        served = None if other is None else resize_labels(other[None], space)[0]
+        served = None if other is None else resize_labels(turn.of(other)[None], space)[0]
         taken = [(windows[number], weight) for number, weight in chosen]
         return _Opened(case, image, asked, (found.rows, found.counts), labels, served, taken)

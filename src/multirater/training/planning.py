@@ -11,6 +11,7 @@ from multirater.io.formats.grid import size_text
 from multirater.io.survey import Survey, survey
 from multirater.training.budget import memory_bytes, usual_budget
 from multirater.training.fingerprint import fingerprint, identity_of
+from multirater.training.orientation import turned, usual_orientation
 from multirater.training.plan import Plan, plan_of
 from multirater.training.plan_files import check_plan
 from multirater.types import Dataset
@@ -35,7 +36,8 @@ def plan(dataset: Dataset, *, memory: str | int | None = None, **given: Any) -> 
         InputError: with every fault of the data set, or a budget that is too small.
     """
     budget = usual_budget() if memory is None else memory_bytes(memory)
-    return plan_of(fingerprint(survey(dataset, workers=1)), memory=budget, **given)
+    seen = turned(dataset, usual_orientation(dataset))
+    return plan_of(fingerprint(survey(seen, workers=1)), memory=budget, **given)
 
 
 def plan_for(

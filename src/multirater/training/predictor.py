@@ -27,10 +27,12 @@ from multirater.training.case_prediction import (
     Prediction,
     require_numbers,
     resized,
+    turned_back,
 )
 from multirater.training.channels import Channels, Images, Mirrored, Steps, n_values, unpack
 from multirater.training.confidences import confidence_vector
 from multirater.training.data import grid_of
+from multirater.training.orientation import Turn, turn_to, turned_value
 from multirater.training.paged import in_file, in_memory
 from multirater.training.plan.room import PROCESS_BYTES
 from multirater.training.resampling import resize_maps
@@ -63,6 +65,7 @@ class _Request:
     image: NDArray[np.float32]
     raters: tuple[int, ...]
     space: tuple[int, ...]
+    turn: Turn
 
     @property
     def kind(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -132,8 +135,10 @@ class Predictor:
             image: with the channels the network was trained on.
         """
         self._require_alike(image.array)
-        (found,) = self._run(Steps(self.network), self.grid.prepared(image)[None])
-        found = resize_maps(found, image.space)
+        turn = turn_to(self.config.orientation, image.geometry)
+        seen = turned_value(image, turn)
+        (found,) = self._run(Steps(self.network), self.grid.prepared(seen)[None])
+        found = turn.back.of(resize_maps(found, seen.space))
         steps = found.reshape(-1, len(self.data.classes), *found.shape[1:])
         return np.asarray(steps / steps.sum(1, keepdims=True))
 
@@ -158,12 +163,14 @@ class Predictor:
                 for request, prediction in zip(batch, found, strict=True):
                     require_numbers(prediction.probability, request.case.name)
                     if self.data.kind == "masks":
-                        prediction = resized(prediction, request.space)
+                        prediction = turned_back(resized(prediction, request.space), request.turn)
                     yield CasePrediction(request.case, request.geometry, prediction)
 
     def _request(self, case: Case, raters: Callable[[Case], Sequence[int]]) -> _Request:
         prepared, image = self.prepared(case)
-        return _Request(case, image.geometry, prepared, tuple(raters(case)), image.space)
+        turn = turn_to(self.config.orientation, image.geometry)
+        space = turned_value(image, turn).space
+        return _Request(case, image.geometry, prepared, tuple(raters(case)), space, turn)
 
     def prepared(self, case: Case) -> tuple[NDArray[np.float32], Image]:
         """Return the image of a case as the network sees it (channels, *space), and as it is."""
@@ -175,7 +182,8 @@ class Predictor:
         except InputError as error:
             raise error.at(case=case.name) from None
         is_large = 4 * image.array.size > self.memory * _SHARE_OF_MAPS
-        return self.grid.prepared(image, in_file if is_large else in_memory), image
+        seen = turned_value(image, turn_to(self.config.orientation, image.geometry))
+        return self.grid.prepared(seen, in_file if is_large else in_memory), image
 
     def of_windows(
         self, windows: Sequence[NDArray[np.float32]], raters: tuple[int, ...]

@@ -24,6 +24,7 @@ from multirater.training.fitting import DECODED, Prepared, fit_network, prepare
 from multirater.training.folds import train_folds
 from multirater.training.memory import within_what_is_free
 from multirater.training.methods import check_options
+from multirater.training.orientation import turned, usual_orientation
 from multirater.training.own_backbone import keep_backbone, trusting_code, with_backbone
 from multirater.training.plan import Plan
 from multirater.training.plan_files import followed_plan, write_plan
@@ -115,10 +116,11 @@ def _begin(
     dataset: Dataset, target: Path, asked: TrainConfig, plan: Plan | Literal["made"] | None
 ) -> Run:
     started, is_first = now(), is_first_process()
-    found = survey(dataset, workers=1, with_images=True)
+    asked = replace(asked, orientation=asked.orientation or usual_orientation(dataset))
+    found = survey(turned(dataset, asked.orientation), workers=1, with_images=True)
     found.require_labels()
     if is_started_by_first():
-        return _join(found, target)
+        return _join(dataset, found, target)
     config, followed = _decided(found, asked, plan)
     if is_first:
         say_findings(found)
@@ -133,22 +135,29 @@ def _begin(
                 write_plan(followed_plan(followed, config), target / PLAN)
             write_config(keep_backbone(config, target), target)
         with trusting_code():  # whoever trains has given it
-            train_all = fit_network if config.folds == 1 else _folds
-            return train_all(found, prepared, target, config)
+            return _fit_all(dataset, found, prepared, target, config)
     except BaseException:
         if is_first:
             leave(target)
         raise
 
 
-def _join(found: Survey, target: Path) -> Run:
+def _join(dataset: Dataset, found: Survey, target: Path) -> Run:
     """Train with the first process, by what it has decided: its rehearsal is its own."""
     while not (target / CONFIG).is_file():
         sleep(_SECONDS_BETWEEN_LOOKS)
     with trusting_code():
         config = with_backbone(read_config(target), target)
         prepared = prepare(found, target, config)
-        return (fit_network if config.folds == 1 else _folds)(found, prepared, target, config)
+        return _fit_all(dataset, found, prepared, target, config)
+
+
+def _fit_all(
+    dataset: Dataset, found: Survey, prepared: Prepared, target: Path, config: TrainConfig
+) -> Run:
+    if config.folds == 1:
+        return fit_network(found, prepared, target, config)
+    return _folds(dataset, found, prepared, target, config)
 
 
 def _decided(
@@ -218,15 +227,21 @@ def _go_on(dataset: Dataset, target: Path) -> Run:
     check_options(config, dataset.kind)
     require_settled(config, dataset.kind, target)
     require_devices(config)
-    found = survey(dataset, workers=1, with_images=True)
+    found = survey(turned(dataset, config.orientation), workers=1, with_images=True)
     require_same_cases(found, target)
     prepared = prepare(found, target, config)
-    is_one = config.folds == 1 or not fold_folder(target, 0).exists()
-    return (fit_network if is_one else _folds)(found, prepared, target, config)
+    if config.folds == 1 or not fold_folder(target, 0).exists():
+        return fit_network(found, prepared, target, config)
+    return _folds(dataset, found, prepared, target, config)
 
 
-def _folds(found: Survey, prepared: Prepared, target: Path, config: TrainConfig) -> Run:
-    """Train all folds, or those that are left, and describe what they say together."""
+def _folds(
+    dataset: Dataset, found: Survey, prepared: Prepared, target: Path, config: TrainConfig
+) -> Run:
+    """Train all folds, or those that are left, and describe what they say together.
+
+    Cases are predicted as they were given, on their own grids.
+    """
     described = describe_data(found, prepared.dataset, config)
     if is_first_process():
         write_data(described, target)
@@ -238,7 +253,7 @@ def _folds(found: Survey, prepared: Prepared, target: Path, config: TrainConfig)
             write_origin(folder, found.dataset.folder)
         return fit_network(found, prepared, folder, own)
 
-    runs = train_folds(found.dataset, target, config, described.as_classes(), fit)
+    runs = train_folds(dataset, target, config, described.as_classes(), fit)
     if is_first_process():
         describe_run(target, found.dataset)
     best = min(runs, key=lambda run: run.best_nll)

@@ -11,6 +11,7 @@ import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import Field, fields
+from itertools import permutations, product
 from numbers import Integral, Real
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
@@ -23,7 +24,16 @@ if TYPE_CHECKING:
 PRECISIONS = ("32-true", "16-mixed", "bf16-mixed", "16-true", "bf16-true", "64-true")
 ACCELERATORS = ("auto", "cpu", "gpu", "cuda", "mps")
 
-_WORDS: dict[str, tuple[str, ...]] = {"precision": PRECISIONS, "accelerator": ACCELERATORS}
+ORIENTATIONS = tuple(
+    "".join(letters) for axes in permutations(("LR", "PA", "SI")) for letters in product(*axes)
+)
+"""Where the three axes of an array may go, see `training.orientation`."""
+
+_WORDS: dict[str, tuple[str, ...]] = {
+    "precision": PRECISIONS,
+    "accelerator": ACCELERATORS,
+    "orientation": ("", *ORIENTATIONS),
+}
 """Of settings whose type is any text."""
 
 _COARSEST = 4096
