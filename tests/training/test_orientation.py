@@ -2,12 +2,12 @@
 
 import pickle
 from dataclasses import replace
-from itertools import permutations, product
 
 import nibabel
 import numpy as np
 import pytest
 
+from multirater.errors import InputError
 from multirater.io import dataset_from_arrays, read_dataset
 from multirater.io.formats.images import read_image
 from multirater.progress import show_progress
@@ -20,9 +20,8 @@ from multirater.training.orientation import (
     usual_orientation,
 )
 from multirater.training.planning import plan
+from multirater.training.setting_check import ORIENTATIONS
 from multirater.types import Geometry, Image
-
-ALL = ["".join(letters) for axes in permutations(("LR", "PA", "SI")) for letters in product(*axes)]
 
 
 def geometry_of(codes, spacing=(3.0, 1.0, 2.0), origin=(5.0, -7.0, 9.0)):
@@ -39,7 +38,7 @@ def places(geometry, space):
     return index @ np.array(geometry.direction).T + np.array(geometry.origin)
 
 
-@pytest.mark.parametrize("codes", ALL)
+@pytest.mark.parametrize("codes", ORIENTATIONS)
 def test_a_turned_volume_has_every_value_where_it_was(codes):
     image = Image(np.random.default_rng(0).random((2, 3, 4, 5)), geometry_of(codes))
     assert orientation_of(image.geometry) == codes
@@ -172,3 +171,9 @@ def test_a_run_is_resumed_in_its_orientation(tmp_path):
     config = TrainConfig(method="mode", epochs=1, batch_size=2, channels=(4, 8))
     train(data, tmp_path / "run", config)
     assert resume(data, tmp_path / "run").best_epoch == 0
+
+
+@pytest.mark.parametrize("odd", ["LPX", "LLS", "lps", "L", None, 3])
+def test_an_orientation_that_is_none_is_refused(odd):
+    with pytest.raises(InputError, match="orientation"):
+        TrainConfig(orientation=odd)
