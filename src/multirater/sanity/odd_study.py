@@ -9,6 +9,7 @@ from multirater.sanity.coverage import covering_classes
 from multirater.sanity.empty import empty_for_missing, missing_for_empty
 from multirater.sanity.facts import study_facts
 from multirater.sanity.mixed_axes import mixed_axes
+from multirater.sanity.other_coding import other_coding
 from multirater.sanity.patients import mixed_patients
 from multirater.sanity.pictures import pictures_for_labels
 from multirater.sanity.resolution import coarse_raters
@@ -26,6 +27,7 @@ _CHECKS = (
     mixed_axes,
     pictures_for_labels,
     reversed_masks,
+    other_coding,
     covering_classes,
     alike_raters,
     alike_to_truth,
