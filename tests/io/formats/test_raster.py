@@ -32,6 +32,41 @@ def test_pillow_sees_what_was_meant(tmp_path, n_channels, mode):
         assert json.loads(picture.info["multirater-geometry"])["spacing"] == [0.5, 0.25]
 
 
+@pytest.mark.parametrize("mode", ["LA", "RGBA"])
+def test_full_opacity_is_no_channel_of_an_image(tmp_path, mode):
+    pixels = RNG.integers(0, 255, (5, 7, len(mode))).astype(np.uint8)
+    pixels[..., -1] = 255
+    Pillow.fromarray(pixels, mode=mode).save(tmp_path / "a.png")
+    read = read_image(tmp_path / "a.png").array
+    np.testing.assert_array_equal(read, pixels.transpose(2, 0, 1)[:-1])
+    pixels[2, 3, -1] = 254
+    Pillow.fromarray(pixels, mode=mode).save(tmp_path / "a.png")
+    read = read_image(tmp_path / "a.png").array
+    np.testing.assert_array_equal(read, pixels.transpose(2, 0, 1))
+
+
+def test_full_opacity_of_16_bits_is_no_channel_of_an_image(tmp_path):
+    array = RNG.integers(0, 65535, (5, 7, 4)).astype(np.uint16)
+    array[..., -1] = 65535
+    sitk.WriteImage(sitk.GetImageFromArray(array, isVector=True), tmp_path / "a.png")
+    read = read_image(tmp_path / "a.png").array
+    np.testing.assert_array_equal(read, array.transpose(2, 0, 1)[:-1])
+
+
+@pytest.mark.parametrize("n_channels", [2, 4])
+def test_a_full_channel_that_was_written_here_is_kept(tmp_path, n_channels):
+    array = RNG.integers(0, 255, (n_channels, 5, 7)).astype(np.uint8)
+    array[-1] = 255
+    write_image(Image(array, Geometry.default(2)), tmp_path / "a.png")
+    np.testing.assert_array_equal(read_image(tmp_path / "a.png").array, array)
+
+
+def test_black_of_cmyk_is_no_opacity(tmp_path):
+    pixels = np.full((8, 8, 4), 255, np.uint8)
+    Pillow.fromarray(pixels, mode="CMYK").save(tmp_path / "a.jpg", quality=100)
+    assert len(read_image(tmp_path / "a.jpg").array) == 4
+
+
 def test_itk_sees_16_bits(tmp_path):
     array = RNG.integers(0, 65535, (1, 5, 7)).astype(np.uint16)
     write_image(Image(array, Geometry.default(2)), tmp_path / "a.png")

@@ -54,6 +54,24 @@ def test_pillow_sees_colours(tmp_path):
         np.testing.assert_array_equal(np.asarray(picture), array.transpose(1, 2, 0))
 
 
+@pytest.mark.parametrize("kind", ["unassalpha", "assocalpha"])
+@pytest.mark.parametrize("planar", ["contig", "separate"])
+def test_full_opacity_is_no_channel_of_an_image(tmp_path, kind, planar):
+    array = RNG.integers(0, 255, (4, 20, 24)).astype(np.uint8)
+    array[-1] = 255
+    how = {"photometric": "rgb", "planarconfig": planar}
+
+    def read_back(extra):
+        stored = array if planar == "separate" else array.transpose(1, 2, 0)
+        tifffile.imwrite(tmp_path / "a.tif", stored, extrasamples=[extra], **how)
+        return read_image(tmp_path / "a.tif").array
+
+    np.testing.assert_array_equal(read_back(kind), array[:3])
+    np.testing.assert_array_equal(read_back("unspecified"), array)
+    array[-1, 4, 5] = 0
+    np.testing.assert_array_equal(read_back(kind), array)
+
+
 def save_pages(path, pages, **options):
     pictures = [Pillow.fromarray(page) for page in pages]
     pictures[0].save(path, "TIFF", save_all=True, append_images=pictures[1:], **options)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
+from multirater.io.formats.opacity import without_full_opacity
 from multirater.types import MISSING
 
 
@@ -28,10 +29,11 @@ def without_opacity(array: NDArray[Any], *, may_be_transparent: bool) -> tuple[N
     """
     if len(array) not in (2, 4) or array.dtype not in (np.uint8, np.uint16):
         return array, False
+    visible = without_full_opacity(array)
+    if visible is not array:
+        return visible, False
     *colours, opacity = array
     full = np.iinfo(array.dtype).max
-    if (opacity == full).all():
-        return array[:-1], False
     are_classes = np.any(colours) and ((array != 0).sum(0) <= 1).all()
     if not may_be_transparent or are_classes:
         return array, False

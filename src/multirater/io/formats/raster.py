@@ -5,7 +5,8 @@ palette gives its colours when read as an image; when read as labels, that of a 
 indices, that of a BMP or GIF, whose order is the encoder's whim, its greys or colours. The
 orientation tag of a JPEG is ignored, because masks are drawn on the stored pixels. Printing
 resolutions (dots per inch) are no pixel spacing and are ignored too. A geometry that is not the
-default travels in a text chunk of the PNG, as JSON.
+default travels in a text chunk of the PNG, as JSON. An opacity (alpha) that is full everywhere is
+no channel of an image, unless it was written here as one, which another chunk says.
 """
 
 from __future__ import annotations
@@ -35,9 +36,11 @@ from multirater.io.formats.grid import (
     is_default,
 )
 from multirater.io.formats.guard import cannot_hold, reading
+from multirater.io.formats.opacity import without_full_opacity
 from multirater.types import Geometry, Image
 
 _GEOMETRY_KEY = "multirater-geometry"
+_CHANNELS_KEY = "multirater-channels"
 _KINDS = ("PNG", "JPEG", "PPM", "BMP", "GIF")
 """What Pillow may open; by the second also MPO, JPEG with several pictures."""
 
@@ -73,6 +76,8 @@ def read(path: Path, ndim: int | None, *, as_labels: bool = False) -> Image:
         else:
             pixels = _stored(picture, depth if colour == _GREY else 8, as_labels)
         channels = pixels[np.newaxis] if pixels.ndim == 2 else np.moveaxis(pixels, -1, 0)
+        if _has_opacity(picture) and not as_labels:
+            channels = without_full_opacity(channels)
         return fit_image(channels, geometry, ndim)
 
 
@@ -97,6 +102,8 @@ def write(image: Image, path: Path) -> None:
     text = PngInfo()
     if not is_default(image.geometry):
         text.add_text(_GEOMETRY_KEY, json.dumps(geometry_to_json(image.geometry)))
+    if len(without_full_opacity(array)) < n_channels:  # it would be taken for opacity
+        text.add_text(_CHANNELS_KEY, str(n_channels))
     Pillow.fromarray(pixels).save(path, format="PNG", pnginfo=text)
 
 
@@ -145,6 +152,12 @@ def _require_quick(picture: Pillow.Image, stream: IO[bytes]) -> None:
 def _geometry(picture: Pillow.Image) -> Geometry:
     text = picture.info.get(_GEOMETRY_KEY)
     return Geometry.default(2) if text is None else geometry_from_json(json.loads(text))
+
+
+def _has_opacity(picture: Pillow.Image) -> bool:
+    """Whether a last channel is opacity: that of CMYK is none, nor is what was written here."""
+    is_clear = "A" in picture.getbands() or "transparency" in picture.info
+    return is_clear and _CHANNELS_KEY not in picture.info
 
 
 def _png_depth(stream: IO[bytes]) -> tuple[int, int]:

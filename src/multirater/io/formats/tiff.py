@@ -28,6 +28,7 @@ from multirater.io.formats.grid import (
     size_text,
 )
 from multirater.io.formats.guard import cannot_hold, reading
+from multirater.io.formats.opacity import without_full_opacity
 from multirater.io.formats.tiff_directories import walked
 from multirater.io.formats.tiff_ome import require_honest_planes
 from multirater.io.formats.tiff_parts import require_parts
@@ -45,7 +46,8 @@ def read(path: Path, ndim: int | None, *, as_labels: bool = False) -> Image:
     """Read a TIFF file as (channels, *space).
 
     A palette gives its colours when read as an image and its indices when read as labels. Files in
-    which zero is white are inverted, so that larger is brighter.
+    which zero is white are inverted, so that larger is brighter. A last sample that the file calls
+    opacity is no channel of an image if it is full everywhere.
     """
     with reading(path, "TIFF"), _open(path) as file:
         series, geometry = _only_series(file), _own_geometry(file)
@@ -58,6 +60,8 @@ def read(path: Path, ndim: int | None, *, as_labels: bool = False) -> Image:
         page = series.keyframe
         if page.photometric == tifffile.PHOTOMETRIC.PALETTE and not (as_labels or file.is_imagej):
             array = _palette_colours(array, page.colormap)
+        if _has_opacity(page, roles) and not as_labels:
+            array = without_full_opacity(array)
         return fit_image(array, geometry or _foreign_geometry(file, roles), ndim)
 
 
@@ -225,6 +229,13 @@ def _decoded_by_pillow(series: Any, path: Path) -> NDArray[Any]:
 def _palette_colours(array: NDArray[Any], colours: NDArray[Any]) -> NDArray[Any]:
     table = (colours >> 8).astype(np.uint8)  # TIFF palettes are 16-bit, their files' colours 8-bit
     return np.concatenate([table[:, channel] for channel in array])
+
+
+def _has_opacity(page: Any, roles: str) -> bool:
+    """Whether the file says that the last channel is opacity."""
+    kinds = (tifffile.EXTRASAMPLE.ASSOCALPHA, tifffile.EXTRASAMPLE.UNASSALPHA)
+    extra = tuple(page.extrasamples or ())
+    return roles.count("c") == 1 and bool(extra) and extra[-1] in kinds
 
 
 def _foreign_geometry(file: tifffile.TiffFile, roles: str) -> Geometry:
