@@ -132,6 +132,18 @@ def test_full_scale_masks_beside_many_classes_contradict_each_other(tmp_path):
     assert len(survey(read_dataset(tmp_path)).classes) == 2
 
 
+@pytest.mark.parametrize("case", ["p1", "p2"])
+def test_contradicting_labels_are_named_by_rater_and_file(tmp_path, case):
+    png(tmp_path / "raters/jo/p1.png", [[0, 255]])
+    png(tmp_path / f"raters/kim/{case}.png", [[0, 2]])
+    (fault,) = faults_of(read_dataset(tmp_path))
+    assert (fault.case, fault.rater) == ("p1", "jo")
+    assert fault.file == str(tmp_path / "raters/jo/p1.png")
+    other = tmp_path / f"raters/kim/{case}.png"
+    expected = f"the same as in case {case}, rater kim, file {other}: more than two classes"
+    assert fault.expected == expected
+
+
 def test_channels_with_and_without_background_contradict_each_other(tmp_path):
     for case, masks in (("p1", [[1, 0], [0, 1]]), ("p2", [[1, 0], [0, 0]])):
         png(tmp_path / f"images/{case}.png", np.zeros((1, 2)))
@@ -140,6 +152,7 @@ def test_channels_with_and_without_background_contradict_each_other(tmp_path):
     assert fault.case == "p1"
     assert fault.found == "label understood as: one channel per class"
     assert "background where none is set" in fault.expected
+    assert f"rater jo, file {tmp_path / 'raters/jo/p2.npy'}" in fault.expected
     declared = survey(read_dataset(tmp_path, classes=Classes.numbered(3)))
     assert [case.highest for case in declared.cases] == [2, 1]
 

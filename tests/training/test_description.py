@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from multirater.training.description import _described
+from multirater.training.description import _described, _disputed_share, _look
 
 RUN = SimpleNamespace(data=SimpleNamespace(classes=("background", "object")))
 
@@ -30,3 +30,19 @@ def test_few_held_out_cases_leave_the_description_to_all():
     counts = counts_of([60, 10], 9)
     found = _described(counts, [True] * 4 + [False] * 5, ("anna", "bert"), RUN)
     assert found["specificity"].tolist() == [840 / 900, 890 / 900]
+
+
+def look_at(n_labels, heads):
+    """Look at a case of four pixels, of which raters call the last one otherwise."""
+    names = ("anna", "bert")
+    drawn = {name: np.array([0, 0, 1, i], np.int16) for i, name in enumerate(names[:n_labels])}
+    probability = np.array([[0.9, 0.9, 0.1, 0.1], [0.1, 0.1, 0.9, 0.9]])
+    said = np.array([[0, 0, 1, 1], [0, 0, 0, 0]], np.int16) if heads else None
+    seen = SimpleNamespace(labels=drawn, probability=probability, weight=np.ones(4), heads=said)
+    return _look(seen, names)
+
+
+def test_what_is_disputed_is_told_by_cases_in_which_raters_can_be_compared():
+    assert np.isnan(_disputed_share([look_at(1, heads=False)]))
+    assert _disputed_share([look_at(1, heads=False), look_at(2, heads=False)]) == 0.25
+    assert _disputed_share([look_at(1, heads=True)]) == 0.5

@@ -51,3 +51,11 @@ def test_the_truth_is_never_looked_at():
     images = [np.ones((1, 10, 20))]
     truths = [np.ones((10, 20), dtype=int)]
     assert seen(images) == seen(images, truths=truths)
+
+
+def test_images_of_several_channels_are_refused_with_a_case_of_each():
+    with pytest.raises(InputError) as caught:
+        seen([np.ones((1, 10, 20)), np.ones((1, 10, 20)), np.ones((3, 10, 20))])
+    (fault,) = caught.value.faults
+    assert fault.found == "images with 1 channel (case 0) and 3 channels (case 2)"
+    assert "make a study of each" in fault.fix

@@ -91,8 +91,9 @@ def test_images_are_read_when_their_turn_comes(predictor, monkeypatch, data):
 def test_what_is_wrong_names_the_case(predictor):
     images = np.zeros((2, 3, 8, 8), dtype=np.float32)
     cases = dataset_from_arrays(np.empty((2, 0, 8, 8), dtype=int), images=images, cases=["a", "b"])
-    with pytest.raises(InputError, match="case a: 3 channels"):
+    with pytest.raises(InputError, match="case a: 3 channels") as caught:
         list(predictor.of_cases(cases, lambda _: []))
+    assert "save the images as those that the network was trained on" in caught.value.faults[0].fix
 
 
 def test_images_of_another_dimension_are_refused(predictor):

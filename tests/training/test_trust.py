@@ -168,3 +168,13 @@ def test_one_rater_against_vote_and_image_is_a_problem():
         assert "rests on one rater, a" in texts(trust_of(of_three(**far, **changes)), "caution")
     near = of_three(weights=(0.9, 0.05, 0.05), borne_out=("b",))
     assert "rests on one rater, a" in texts(trust_of(near), "caution")
+
+
+def test_what_nobody_labelled_twice_is_disputed_only_by_what_the_network_expects():
+    assert "Raters disagree on 1.5% of the pixels" in texts(trust_of(of_three()), "good")
+    said = texts(trust_of(of_three(foreseen=True)), "good")
+    assert "Raters disagree" not in said
+    assert "No case has labels of two raters; by what the network expects them to draw" in said
+    never = of_three(foreseen=True, disputed=np.zeros((2, 2)), disputed_share=0.0)
+    assert "expects them to draw, they never disagree" in texts(trust_of(never), "good")
+    assert "disagree" not in trust_of(of_three(disputed_share=float("nan"))).as_text()

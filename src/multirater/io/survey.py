@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
 from multirater.io.case_files import CaseFiles, read_case_files
+from multirater.io.contradictions import Understood, contradictions
 from multirater.io.drawn_facts import DrawnFacts, drawn_facts
-from multirater.io.formats.label_values import CHANNELS, CHANNELS_WITHOUT_BACKGROUND, FOREGROUND
 from multirater.io.kept_labels import TRUTH, KeptLabel, kept_of, with_kept
 from multirater.packed_rows import PackedRows, pack_rows
 from multirater.parallel import map_parallel
@@ -142,7 +142,12 @@ def survey(
     cases = tuple(map_parallel(look, dataset.cases, label="reading", workers=workers))
     faults = [fault for case in cases for fault in case.faults]
     if dataset.classes is None:
-        faults += _contradictions(cases)
+        faults += contradictions(
+            [
+                Understood(case, seen.rules, seen.highest)
+                for case, seen in zip(dataset.cases, cases, strict=True)
+            ]
+        )
     if faults:
         raise InputError(faults)
     if dataset.classes is None:
@@ -234,22 +239,3 @@ def _patterns(
 
 def _no_patterns(n_raters: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return np.empty((0, n_raters), dtype=np.int64), np.empty(0, dtype=np.int64)
-
-
-def _contradictions(cases: Sequence[CaseSurvey]) -> list[Fault]:
-    """Find label files that, one by one, were understood in ways that exclude each other."""
-    with_rule = {rule: case.name for case in reversed(cases) for rule in case.rules}
-    several = next((case.name for case in cases if case.highest > 1), None)
-    pairs = [(CHANNELS, with_rule.get(CHANNELS_WITHOUT_BACKGROUND))]
-    pairs += [(FOREGROUND.format(full), several) for full in (255, 65535)]
-    others = {CHANNELS: CHANNELS_WITHOUT_BACKGROUND}
-    return [
-        Fault(
-            f"label understood as: {rule}",
-            expected=f"the same as in case {other}: {others.get(rule, 'more than two classes')}",
-            fix="say what the values stand for in classes.csv",
-            case=with_rule[rule],
-        )
-        for rule, other in pairs
-        if other is not None and rule in with_rule
-    ]

@@ -79,6 +79,7 @@ class _Look:
         vote: pixels (vote, truth): the majority vote of the case's labels, and the network.
         n_disputed: pixels where raters disagree.
         n_pixels: all pixels.
+        is_compared: there are labels of two raters, or what they would be.
     """
 
     labels: Counts
@@ -86,6 +87,7 @@ class _Look:
     vote: Counts
     n_disputed: float
     n_pixels: float
+    is_compared: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,14 +199,23 @@ def _evidence(
         disputed=np.sum([look.disputed for look in looks], axis=0),
         votes=votes.sum(0),
         changed=votes.sum((1, 2)) - np.trace(votes, axis1=1, axis2=2),
-        disputed_share=sum(look.n_disputed for look in looks)
-        / max(sum(look.n_pixels for look in looks), 1),
+        disputed_share=_disputed_share(looks),
+        foreseen=not any(len(case.labels) > 1 for case in cases),
         cases=tuple(case.name for case in cases),
         raters=raters,
         classes=predictor.data.classes,
         weights=predictor.network.followed,
     )
     return evidence, patterns, judged
+
+
+def _disputed_share(looks: Sequence[_Look]) -> float:
+    """Return the share of the pixels on which raters disagree; NaN where none can be compared."""
+    compared = [look for look in looks if look.is_compared]
+    if not compared:
+        return float("nan")
+    n_pixels = sum(look.n_pixels for look in compared)
+    return sum(look.n_disputed for look in compared) / max(n_pixels, 1)
 
 
 def _described(
@@ -294,7 +305,8 @@ def _look(seen: Seen, raters: tuple[str, ...]) -> _Look:
         for name in ("labels", "disputed", "vote")
     )
     n_disputed = sum(look.n_disputed for look in looks)
-    return _Look(labels, disputed, vote, n_disputed, float(seen.weight.sum()))
+    is_compared = len(drawn) > 1 or heads is not None
+    return _Look(labels, disputed, vote, n_disputed, float(seen.weight.sum()), is_compared)
 
 
 def _look_at(

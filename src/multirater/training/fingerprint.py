@@ -19,6 +19,7 @@ from multirater.errors import Fault, InputError
 from multirater.io.survey import CaseSurvey, Survey
 from multirater.io.tables.table_check import LabelKind
 from multirater.progress import track
+from multirater.training.same_channels import require_same_channels
 from multirater.types import MISSING, Case, Dataset
 
 ImageKind = Literal["colour", "ct", "other", "vector"]
@@ -165,11 +166,7 @@ def _require_images(
                 expected="cases with labels in the split `train`, or without a split",
             )
         raise InputError(fault)
-    channels = sorted({seen.n_channels for _, seen in usable})
-    if len(channels) > 1:
-        raise InputError(
-            Fault(f"images with {channels} channels", expected="the same for all cases")
-        )
+    require_same_channels(seen for _, seen in usable)
     axes = sorted({len(seen.image_space) for _, seen in usable})
     if len(axes) > 1:
         raise InputError(

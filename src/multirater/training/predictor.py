@@ -40,6 +40,7 @@ from multirater.training.rows import Rows, predict_rows, rows_of
 from multirater.training.run_folder import read_run
 from multirater.training.samples import normalise, require_finite
 from multirater.types import Case, Geometry, Image
+from multirater.words import counted
 
 _WINDOW = 512
 """Side of the sliding window when a run has no patch size: larger images go through in parts."""
@@ -213,9 +214,7 @@ class Predictor:
     def _require_alike(self, image: NDArray[np.generic]) -> None:
         require_finite(image)
         if len(image) != self.data.n_channels:
-            raise InputError(
-                Fault(f"{len(image)} channels", expected=f"{self.data.n_channels}, as in training")
-            )
+            raise InputError(_other_channels(image, self.data.n_channels))
         wanted = 3 if self.config.view == "slices" else self.data.ndim
         if self.data.kind == "masks" and image.ndim - 1 != wanted:
             raise InputError(
@@ -325,6 +324,18 @@ class Predictor:
         n_pixels = max(1, prod(space))
         n_values = n_pixels * self._n_values(n_raters)
         return max(1, min(_BATCH_PIXELS // n_pixels, _BATCH_VALUES // n_values))
+
+
+def _other_channels(image: NDArray[np.generic], n_channels: int) -> Fault:
+    """Say that an image (channels, *space), or a vector of features, has others than trained on."""
+    thing, fix = "feature", "give the features that the network was trained on"
+    if image.ndim > 1:
+        thing = "channel"
+        fix = (
+            "save the images as those that the network was trained on (grey, colours, modalities; "
+            "without transparency), or train on images such as these"
+        )
+    return Fault(f"{counted(len(image), thing)}", f"{n_channels}, as in training", fix)
 
 
 def _require_room(memory: int) -> None:

@@ -11,6 +11,7 @@ from multirater.io.results.statements import read_json, write_json
 from multirater.io.survey import Survey
 from multirater.training.config import TrainConfig
 from multirater.training.run_folder import RunData, read_data
+from multirater.training.same_channels import require_same_channels
 from multirater.types import Dataset
 from multirater.words import listed
 
@@ -32,11 +33,7 @@ def describe_data(found: Survey, prepared: Dataset, config: TrainConfig) -> RunD
         if found.dataset.kind == "classes":
             fix += ", or put the features of the cases into features.csv beside it"
         raise InputError(Fault("no case has an image", expected="images to learn from", fix=fix))
-    channels = {case.n_channels for case in with_image}
-    if len(channels) > 1:
-        raise InputError(
-            Fault(f"images with {sorted(channels)} channels", expected="the same for all cases")
-        )
+    require_same_channels(with_image)
     axes = {len(case.image_space): case.name for case in reversed(with_image)}
     if len(axes) > 1:
         raise InputError(
@@ -53,7 +50,7 @@ def describe_data(found: Survey, prepared: Dataset, config: TrainConfig) -> RunD
         raters=prepared.raters,
         classes=found.classes.names,
         colours=tuple(item.colour for item in found.classes.items),
-        n_channels=channels.pop(),
+        n_channels=with_image[0].n_channels,
         ndim=2 if config.view == "slices" and not of_classes else ndim,
         space=config.space or with_image[0].image_space if of_classes else (),
         kind=found.dataset.kind,

@@ -65,7 +65,8 @@ class Evidence:
         disputed: items (true, observed) of all raters, where raters disagree.
         votes: items (majority vote, truth).
         changed: (n_cases,), items of each case where vote and truth differ.
-        disputed_share: of all items; NaN when no item has labels of two raters.
+        disputed_share: of the items that raters can be compared on; NaN when none has labels of
+            two, and nobody foresees what they would be.
         cases: names.
         raters: names.
         classes: names.
@@ -74,6 +75,8 @@ class Evidence:
         claimed: share of the labels that are right by the network's own matrices; NaN when it has
             none.
         lesson: what a network of class labels learned from, and what it made of it.
+        foreseen: no case has labels of two raters; what is disputed was seen in what the network
+            expects them to draw.
         borne_out: the raters whose drawings fixed filters of the image foresee best; empty where
             nobody asked them.
     """
@@ -92,6 +95,7 @@ class Evidence:
     claimed: float = float("nan")
     lesson: Lesson | None = None
     borne_out: tuple[str, ...] = ()
+    foreseen: bool = False
 
     @property
     def items(self) -> str:
@@ -209,14 +213,9 @@ def _dominant_where_disputed(evidence: Evidence) -> list[Finding]:
         return []
     total = evidence.disputed.sum()
     if not total:
-        return [Finding("good", "Raters never disagree.")]
+        return [Finding("good", _never_disputed(evidence))]
     margin = margins(evidence.disputed)
-    share, right = evidence.disputed_share, np.trace(evidence.disputed) / total
-    said = (
-        f"Raters disagree on {share:.1%} of the {evidence.items}; there, {right:.0%} of their "
-        "labels agree "
-        "with the network"
-    )
+    said = _disputed(evidence, float(np.trace(evidence.disputed) / total))
     weak = _weak(evidence.classes, margin)
     if not weak:
         return [Finding("good", f"{said}, and in every class most do.")]
@@ -224,8 +223,25 @@ def _dominant_where_disputed(evidence: Evidence) -> list[Finding]:
     advice = look.capitalize()
     if evidence.weights:
         advice = f"It follows the raters whose labels follow from the image: {look}"
-    text = f"{said}; where the network says {listed(weak)}, most raters say otherwise. {advice}"
+    say = "would say" if evidence.foreseen else "say"
+    text = f"{said}; where the network says {listed(weak)}, most raters {say} otherwise. {advice}"
     return [Finding("caution", text)]
+
+
+_NOT_SEEN = "No case has labels of two raters; by what the network expects them to draw, they"
+
+
+def _never_disputed(evidence: Evidence) -> str:
+    return f"{_NOT_SEEN} never disagree." if evidence.foreseen else "Raters never disagree."
+
+
+def _disputed(evidence: Evidence, right: float) -> str:
+    """Say how much is disputed, and how much of what raters say there the network agrees with."""
+    who, labels = (_NOT_SEEN, "drawings") if evidence.foreseen else ("Raters", "labels")
+    return (
+        f"{who} disagree on {evidence.disputed_share:.1%} of the {evidence.items}; there, "
+        f"{right:.0%} of their {labels} agree with the network"
+    )
 
 
 def _matrices_fit(evidence: Evidence) -> list[Finding]:

@@ -96,6 +96,11 @@ def test_enough_steps_for_few_and_no_more_than_needed_for_many(n_cases, low, hig
     assert low <= plan.epochs * plan.steps_per_epoch <= high
 
 
+def test_a_single_case_is_said_in_the_singular():
+    assert plan_of(study((256, 256), n_cases=1)).reasons["length"].endswith("1 case is few")
+    assert plan_of(study((256, 256), n_cases=2)).reasons["length"].endswith("2 cases are few")
+
+
 def test_images_of_several_spacings_are_brought_to_the_usual_one():
     seen = study((100, 200, 200), (1.0, 0.8, 0.8), finest=(1.0, 0.5, 0.5), coarsest=(3.0, 0.9, 0.9))
     assert plan_of(seen).spacing == (1.0, 0.8, 0.8)

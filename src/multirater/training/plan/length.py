@@ -8,6 +8,7 @@ from typing import Any
 
 from multirater.training.fingerprint import Fingerprint
 from multirater.training.plan.network import SMALL_PIXELS
+from multirater.words import counted
 
 _EPOCHS = 20
 _PASSES, _PATCHES_PER_IMAGE = 20, 4
@@ -34,11 +35,12 @@ def schedule(
     least = _least(size, patch)
     total = min(max(wanted, least), _MOST_STEPS)
     steps = max(round(total / _EPOCHS), 1)
-    why = f"{_PASSES} passes over {seen.n_cases} cases"
+    cases = counted(seen.n_cases, "case")
+    why = f"{_PASSES} passes over {cases}"
     if wanted < least:
-        why = f"{seen.n_cases} cases are few"
+        why = f"{cases} {'is' if seen.n_cases == 1 else 'are'} few"
     elif wanted > _MOST_STEPS:
-        why = f"{seen.n_cases} cases are plenty"
+        why = f"{cases} are plenty"
     reasons["length"] = f"{steps * _EPOCHS} steps, in {_EPOCHS} epochs of {steps}: {why}"
     return _EPOCHS, steps
 
