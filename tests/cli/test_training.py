@@ -1,3 +1,6 @@
+import subprocess
+import sys
+
 import pytest
 from typer.testing import CliRunner
 
@@ -53,3 +56,26 @@ def test_an_unknown_preset_is_refused(trained):
     result = trained("--preset", "cats")
     assert result.exit_code == 2
     assert "mnist, ms-lesion, brats, lidc" in result.output
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("predict", "missing", "images", "-o", "out"),
+        ("fuse", "study", "--method", "learned", "--run", "missing", "-o", "out"),
+        ("train", "study", "--resume", "missing"),
+    ],
+)
+def test_what_is_no_run_is_refused_before_torch_is_imported(words, digits_folder, tmp_path):
+    code = (
+        "import sys\nfrom multirater.cli import main\n"
+        "try:\n    main()\nfinally:\n    print('torch' in sys.modules)"
+    )
+    places = {"study": digits_folder, "images": digits_folder / "images"}
+    given = [str(places.get(word, word)) for word in words]
+    found = subprocess.run(
+        [sys.executable, "-c", code, *given], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert found.returncode == 2
+    assert "file missing: does not exist" in found.stderr
+    assert found.stdout.strip() == "False"

@@ -107,11 +107,15 @@ def fuse(
     if (method == "learned") != (run is not None):
         raise InputError(Fault("--method learned and --run RUN belong together"))
     if run is not None:
+        from multirater.training.run_path import require_run
+
+        require_run(run)  # before torch is imported, as is the study
+        dataset = opened(data, raters=raters, exclude=exclude, gold=gold)
         from multirater.training.posterior import fuse_by_network
 
         done = fuse_by_network(
             run,
-            opened(data, raters=raters, exclude=exclude, gold=gold),
+            dataset,
             output,
             probability=probability,
             resume=resume,

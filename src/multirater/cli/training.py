@@ -65,6 +65,8 @@ def train(
     chosen by the likelihood of held-out raters' labels. Killed at any moment, a run goes on with
     --resume RUN.
     """
+    if resume is not None:
+        _require_run(resume)
     from multirater.training import TrainConfig
     from multirater.training import resume as go_on
     from multirater.training import train as begin
@@ -156,13 +158,15 @@ def predict(
     trust_code: TrustCode = False,
 ) -> None:
     """Segment or classify images with a trained network."""
+    _require_run(run)
+    dataset = _images(data, split)
     from multirater.training.budget import memory_bytes
     from multirater.training.prediction import predict as run_prediction
 
     print(
         run_prediction(
             run,
-            _images(data, split),
+            dataset,
             output,
             probability=probability,
             raters=raters,
@@ -174,6 +178,13 @@ def predict(
             trust_code=trust_code,
         )
     )
+
+
+def _require_run(folder: Path) -> None:
+    """Refuse what is no run at once: importing torch takes seconds."""
+    from multirater.training.run_path import require_run
+
+    require_run(folder)
 
 
 def _confidences(pairs: list[str]) -> dict[str, float]:

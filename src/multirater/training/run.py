@@ -37,10 +37,10 @@ from multirater.training.run_folder import (
     Run,
     build_network,
     read_config,
-    require_run,
     write_config,
     write_data,
 )
+from multirater.training.run_path import require_run
 from multirater.training.run_writer import begin, leave, require_new, run_writer
 from multirater.training.setting_check import require_devices
 from multirater.types import Dataset

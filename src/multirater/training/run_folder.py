@@ -27,12 +27,10 @@ from torch import Tensor
 from multirater import __version__
 from multirater.errors import Fault, InputError
 from multirater.extras import MissingExtraError
-from multirater.io.folders import is_folder_layout
 from multirater.io.formats.grid import size_text
 from multirater.io.formats.guard import reading, reason
 from multirater.io.results.layout import BEST, CHECKPOINTS, CONFIG, DATA, fold_folder
 from multirater.io.results.statements import read_json, write_json
-from multirater.io.tables.manifest import FILE_NAME as MANIFEST
 from multirater.io.tables.table_check import LabelKind
 from multirater.nn.ensemble import Ensemble
 from multirater.nn.rater_network import RaterNetwork
@@ -43,6 +41,7 @@ from multirater.training.memory import is_out_of_memory
 from multirater.training.methods import training_method
 from multirater.training.networks import NetworkShape, plain
 from multirater.training.own_backbone import trusting_code, with_backbone
+from multirater.training.run_path import require_run
 from multirater.types import Classes, LabelClass
 from multirater.words import listed
 
@@ -137,23 +136,6 @@ def _config_of(stored: dict[str, Any]) -> TrainConfig:
 
 def _as_tuples(value: Any) -> Any:
     return tuple(map(_as_tuples, value)) if isinstance(value, list) else value
-
-
-def require_run(folder: Path) -> None:
-    """Refuse a path without a run, and say what is there instead."""
-    if (folder / CONFIG).is_file():
-        return
-    expected = f"a folder that `multirater train` made, with {CONFIG}"
-    if not folder.exists():
-        fault = Fault("does not exist", fix="check the path")
-    elif folder.is_file() or (folder / MANIFEST).is_file() or is_folder_layout(folder):
-        what = "a file" if folder.is_file() else "a data set"
-        fix = "name a run: multirater predict RUN DATA, or multirater train DATA --resume RUN"
-        fault = Fault(f"is {what}, not a run", expected=expected, fix=fix)
-    else:
-        fix = "name the folder that was given to `multirater train -o`"
-        fault = Fault(f"is a folder without {CONFIG}, not a run", expected=expected, fix=fix)
-    raise InputError(fault.at(file=folder))
 
 
 def write_data(data: RunData, folder: Path) -> None:
