@@ -129,6 +129,16 @@ def test_not_one_name_for_two_classes():
     assert odd(labels) == []
 
 
+def test_not_a_class_that_is_everywhere():
+    labels = objects(n_raters=3, n_objects=2)
+    large = np.zeros_like(labels)
+    large[:, :, 3:-3, 3:-3] = 1
+    large[labels > 0] = 2
+    assert odd(large) == []
+    large[:, 1] = 3
+    assert odd(large) == []
+
+
 def test_not_raters_who_hardly_overlap():
     labels = objects(n_raters=2, n_objects=1)
     labels[:, 1] = 2 * np.roll(labels[:, 1], 14, axis=1)

@@ -16,6 +16,9 @@ from multirater.words import listed
 _RENAMED, _AS_IS = 0.6, 0.3
 """Mean Dice of the classes concerned: renamed at least, and as they are at most."""
 
+_BEYOND_CHANCE = 0.4
+"""How much renamed classes agree of what chance leaves open: one that is everywhere fits any."""
+
 _FEWEST_PIXELS = 20
 """Pixels of a rater and the others together, below which a class says nothing."""
 
@@ -105,14 +108,16 @@ def renamed_classes(overlap: NDArray[np.float64]) -> NDArray[np.intp]:
     # Only here: the import takes longer than looking through most studies.
     from scipy.optimize import linear_sum_assignment
 
-    total = overlap.sum(1)[:, None] + overlap.sum(0)[None, :]
+    mine, others = overlap.sum(1)[:, None], overlap.sum(0)[None, :]
+    total = mine + others
     dice = 2 * overlap / np.maximum(total, 1)
+    by_chance = 2 * mine * others / np.maximum(total * overlap.sum(), 1)
     stay = 1e-9 * np.eye(len(dice))  # what nothing speaks for keeps its name
     to = linear_sum_assignment(dice + stay, maximize=True)[1]
     found = [np.empty((0, 2), dtype=np.intp)]
     for ring in _rings(to):
         pairs = np.array([(k, to[k]) for k in ring if total[k, to[k]] >= _FEWEST_PIXELS])
-        if len(pairs) and _fits_renamed(dice, pairs):
+        if len(pairs) and _fits_renamed(dice, by_chance, pairs):
             found.append(pairs)
     return np.concatenate(found)
 
@@ -131,9 +136,13 @@ def _rings(to: NDArray[np.intp]) -> list[list[int]]:
     return rings
 
 
-def _fits_renamed(dice: NDArray[np.float64], pairs: NDArray[np.intp]) -> bool:
+def _fits_renamed(
+    dice: NDArray[np.float64], by_chance: NDArray[np.float64], pairs: NDArray[np.intp]
+) -> bool:
     after, before = _mean_dice(dice, pairs)
-    return after >= _RENAMED and before <= _AS_IS
+    chance = _mean_dice(by_chance, pairs)[0]
+    is_more = after - chance >= _BEYOND_CHANCE * (1 - chance)
+    return after >= _RENAMED and before <= _AS_IS and is_more
 
 
 def _mean_dice(dice: NDArray[np.float64], pairs: NDArray[np.intp]) -> tuple[float, float]:
