@@ -59,7 +59,9 @@ def _lines(items: Iterable[T], label: str, total: int) -> Iterator[T]:
     for done, item in enumerate(items, start=1):
         yield item
         now = time.monotonic()
-        if now - last >= _SECONDS_BETWEEN_LINES:
-            left = (now - started) / done * (total - done)
+        if done == 1:
+            started = now  # before it, processes began and libraries were loaded
+        elif now - last >= _SECONDS_BETWEEN_LINES:
+            left = (now - started) / (done - 1) * (total - done)
             say(f"{label}: {done} of {total}, about {left:.0f} s left")
             last = now

@@ -104,7 +104,8 @@ def choice_for(
     if n_raters < _FEWEST or ((is_sparse or is_alone) and not decided):
         few = "one rater" if n_raters < 2 else "two raters"
         said = few if n_raters < _FEWEST else f"{labels_per_case} labels per case"
-        kept = "what both drew" if is_masks else "the lower class where they differ"
+        kept = "the lower class where they differ"
+        kept += " (of one kind of object, what both drew)" if is_masks else ""
         why = (
             f"with {said} no fusion can tell who is right; the vote keeps {kept}: a third rater "
             "would show who errs"
