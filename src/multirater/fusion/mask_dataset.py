@@ -27,6 +27,7 @@ from multirater.fuse.quality import with_quality
 from multirater.fuse.rater_table import rater_table
 from multirater.fuse.result import FusionResult
 from multirater.fusion.case import CaseFuser, CaseJob, CaseRecord, PooledFit, fuse_case
+from multirater.fusion.company import alone_findings, judged_counts
 from multirater.fusion.folder import PROGRESS, FusedDataset
 from multirater.fusion.study_quality import quality_of_study
 from multirater.io.atomic import replacing
@@ -37,9 +38,9 @@ from multirater.io.survey import CaseSurvey, Survey
 from multirater.io.tables.manifest import Row, cell_of
 from multirater.parallel import map_parallel
 from multirater.patterns import encode_patterns
-from multirater.trust import Finding, over_cases
+from multirater.trust import over_cases
 from multirater.types import MISSING, Case, Classes
-from multirater.words import counted, listed
+from multirater.words import listed
 
 
 def fuse_masks(
@@ -232,7 +233,9 @@ def _finish(
 ) -> FusedDataset:
     dataset = found.dataset
     counts = np.array([record.counts for record in records])
-    judged = counts if whole is not None else np.where(_has_company(counts), counts, 0.0)
+    pooled = whole is not None
+    decided = [case.gold is not None for case in dataset if case.labels]
+    judged = judged_counts(counts, decided, pooled=pooled)
     raters = rater_table(judged, dataset.raters, classes.names)
     raters["labels"] = (counts.sum((2, 3)) > 0).sum(0)
     raters = with_quality(raters, quality_of_study(found))
@@ -245,7 +248,9 @@ def _finish(
             "warnings": [" | ".join(each.text for each in record.findings) for record in records],
         }
     ).set_index("case")
-    findings = _findings(records, counts) if whole is None else whole.findings
+    of_cases = over_cases({record.case: record.findings for record in records})
+    lonely = alone_findings(counts, decided, method, pooled=pooled)
+    findings = (*lonely, *(of_cases if whole is None else whole.findings))
     alike = likeness_findings([record.alike for record in records], len(dataset.raters))
     # What the label is says more than whom it resembles.
     findings = (*alike, *(each for each in findings if not alike or each.code != FOLLOWS))
@@ -254,25 +259,6 @@ def _finish(
     write_dataset_of(target, raters, cases, rows, classes)
     (target / PROGRESS).unlink(missing_ok=True)
     return FusedDataset(target, raters, cases, findings)
-
-
-def _findings(records: Sequence[CaseRecord], counts: NDArray[np.float64]) -> tuple[Finding, ...]:
-    """Return what speaks against single cases, the most frequent first."""
-    found = over_cases({record.case: record.findings for record in records})
-    n_alone = int((~_has_company(counts)).sum())
-    if not n_alone:
-        return found
-    text = (
-        f"{counted(n_alone, 'case')} labelled by one rater: the label stands as it is, and "
-        "says nothing about the rater (--pooled learns from other cases)"
-    )
-    return (Finding("caution", text, "alone", {"alone": n_alone}), *found)
-
-
-def _has_company(counts: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Whether a case was labelled by two raters or more, (n_cases, 1, 1, 1)."""
-    n_raters = (counts.sum((2, 3)) > 0).sum(1)
-    return np.asarray(n_raters >= 2)[:, None, None, None]
 
 
 def _row(case: Case, record: CaseRecord | None, method: str, target: Path) -> Row:

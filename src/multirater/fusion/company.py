@@ -1,0 +1,83 @@
+"""Whom others judge: a rater who labels a case alone agrees with themself, which says nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multirater.fuse.methods import METHODS, NEEDS_SPACE
+from multirater.trust import Finding
+from multirater.words import counted
+
+Counts = NDArray[np.float64]
+"""Expected counts (n_cases, n_raters, true, observed)."""
+
+_MODELS_NOBODY = frozenset({"mean", "majority-vote"})
+"""Methods to which raters of other cases say nothing of this one."""
+
+
+def judged_counts(counts: Counts, decided: Sequence[bool], *, pooled: bool) -> Counts:
+    """Return counts without those that only hold a rater against themself.
+
+    Args:
+        counts: of all cases.
+        decided: whether an expert decided some of a case, which judges a rater who is alone there.
+        pooled: whether raters are known from all cases together. What a rater labelled alone then
+            stays if they share any case; else all cases of one rater go.
+
+    Example:
+        >>> alone = np.zeros((2, 2, 2, 2))
+        >>> alone[0, 0], alone[1, 1] = np.eye(2), np.eye(2)
+        >>> judged_counts(alone, [False, False], pooled=True).sum()
+        np.float64(0.0)
+    """
+    kept = is_judged(counts, decided)[None, :] if pooled else _has_company(counts)[:, None]
+    return np.where(kept[:, :, None, None], counts, 0.0)
+
+
+def is_judged(counts: Counts, decided: Sequence[bool]) -> NDArray[np.bool_]:
+    """Whether another rater, or an expert, has a say in any case of a rater, (n_raters,)."""
+    judged = _has_company(counts) | np.asarray(decided, dtype=bool)
+    return np.asarray((_took_part(counts) & judged[:, None]).any(0))
+
+
+def alone_findings(
+    counts: Counts, decided: Sequence[bool], method: str, *, pooled: bool
+) -> list[Finding]:
+    """Say of how many cases the label stands as it is and says nothing of its rater.
+
+    Args:
+        counts: of all cases.
+        decided: as above.
+        method: that fuses; whether pooling would help is said of those that learn of raters.
+        pooled: whether it is pooled already: then only cases of raters who share none count.
+    """
+    alone = ~_has_company(counts)
+    is_known = (_took_part(counts) & is_judged(counts, decided)).any(1)
+    if pooled:
+        alone &= ~is_known
+    n_alone = int(alone.sum())
+    if not n_alone:
+        return []
+    text = (
+        f"{counted(n_alone, 'case')} labelled by one rater: the label stands as it is, and "
+        "says nothing about the rater"
+    )
+    can_pool = method in METHODS and method not in NEEDS_SPACE | _MODELS_NOBODY
+    if can_pool and (alone & is_known).any():
+        text += " (--pooled learns from other cases)"
+    elif (alone & ~is_known).any():
+        text += "; who shares no case with another cannot be judged"
+    return [Finding("caution", text, "alone", {"alone": n_alone})]
+
+
+def _took_part(counts: Counts) -> NDArray[np.bool_]:
+    """Whether a rater labelled a case, (n_cases, n_raters)."""
+    return np.asarray(counts.sum((2, 3)) > 0)
+
+
+def _has_company(counts: Counts) -> NDArray[np.bool_]:
+    """Whether a case was labelled by two raters or more, (n_cases,)."""
+    return np.asarray(_took_part(counts).sum(1) >= 2)
