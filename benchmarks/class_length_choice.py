@@ -52,6 +52,7 @@ STUDIES = (
     ("digits", 200, "poor", "one"),
     ("digits", 600, "fair", "one"),
     ("stripes", 200, "fair", "dense"),
+    ("vectors", 200, "fair", "dense"),
     ("vectors", 200, "poor", "one"),
 )
 """Kind of items, how many are labelled, raters, and labels of each item."""

@@ -153,6 +153,26 @@ def test_class_images_of_several_sizes_are_brought_to_one():
     assert plan_of(replace(seen, smallest=(60, 60))).space == (100, 80)
 
 
+@pytest.mark.parametrize("n_cases", [20, 60, 200, 600, 3000])
+def test_few_class_images_get_enough_steps(n_cases):
+    plan = plan_of(study((28, 28), kind="classes", n_cases=n_cases))
+    trained_on = 0.85 * n_cases
+    assert 1000 <= plan.epochs * -(-trained_on // plan.batch_size) < 1100
+    assert "steps, which are few" in plan.reasons["length"]
+
+
+def test_many_class_images_are_gone_through_as_often_as_ever():
+    plan = plan_of(study((28, 28), kind="classes", n_cases=30_000))
+    assert (plan.epochs, plan.batch_size) == (15, 64)
+    assert plan.reasons["length"] == "15 epochs in batches of 64, for 30000 cases"
+
+
+def test_epochs_that_are_asked_for_win_over_few_steps():
+    plan = plan_of(study((28, 28), kind="classes", n_cases=60), epochs=3)
+    assert plan.epochs == 3
+    assert "as asked for" in plan.reasons["length"]
+
+
 @pytest.mark.parametrize("name", STUDIES)
 def test_a_plan_is_the_same_after_its_file_and_every_time(name, tmp_path):
     plan = plan_of(STUDIES[name])

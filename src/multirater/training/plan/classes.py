@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import prod
+from math import ceil, prod
 from typing import Any
 
 from multirater.io.formats.grid import size_text
@@ -14,6 +14,10 @@ from multirater.training.plan.record import Plan
 from multirater.training.plan.room import PROCESS_BYTES, too_small
 
 _EPOCHS, _BATCH, _LEAST_BATCH, _STEPS = 15, 64, 4, 16
+_LEAST_STEPS, _TRAINED_ON = 1000, 0.85
+"""Steps below which a network has not learned what few cases can teach it
+(benchmarks/class_length_choice.py), and the share of the cases that an epoch goes through."""
+
 _SIDE = 256
 
 
@@ -26,7 +30,6 @@ def of_classes(seen: Fingerprint, memory: int, given: Mapping[str, Any]) -> Plan
     normalisation = OWN
     if seen.ndim:
         normalisation = intensities(seen, reasons)
-    epochs = given.get("epochs") or _EPOCHS
     wanted = max(seen.n_cases // _STEPS, _LEAST_BATCH)
     batch = given.get("batch_size") or min(wanted, _BATCH)
     if seen.ndim:
@@ -35,7 +38,7 @@ def of_classes(seen: Fingerprint, memory: int, given: Mapping[str, Any]) -> Plan
             batch //= 2
         if cost * batch > memory - PROCESS_BYTES:
             raise too_small(memory, space or seen.size, batch, cost * batch + PROCESS_BYTES)
-    reasons["length"] = f"{epochs} epochs in batches of {batch}, for {seen.n_cases} cases"
+    epochs = _epochs(seen.n_cases, batch, given, reasons)
     return Plan(
         view="whole",
         normalisation=normalisation,
@@ -47,6 +50,22 @@ def of_classes(seen: Fingerprint, memory: int, given: Mapping[str, Any]) -> Plan
         mirror=False,
         reasons=reasons,
     )
+
+
+def _epochs(n_cases: int, batch: int, given: Mapping[str, Any], reasons: dict[str, str]) -> int:
+    """Return the passes over the cases: more of them where they make few steps.
+
+    An epoch of few cases is some sixteen steps, as batches follow their number.
+    """
+    steps = max(ceil(_TRAINED_ON * n_cases / batch), 1)
+    epochs = given.get("epochs") or max(_EPOCHS, ceil(_LEAST_STEPS / steps))
+    said = f"{epochs} epochs in batches of {batch}, for {n_cases} cases"
+    if given.get("epochs"):
+        said += ", as asked for"
+    elif epochs > _EPOCHS:
+        said += f": {_EPOCHS} would be {_EPOCHS * steps} steps, which are few"
+    reasons["length"] = said
+    return epochs
 
 
 def _one_size(seen: Fingerprint, reasons: dict[str, str]) -> tuple[int, ...]:
