@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from multirater.training.description import _described, _disputed_share, _look
+from multirater.training.description import _described, _disputed_share, _look, _look_at
 
 RUN = SimpleNamespace(data=SimpleNamespace(classes=("background", "object")))
 
@@ -46,3 +46,11 @@ def test_what_is_disputed_is_told_by_cases_in_which_raters_can_be_compared():
     assert np.isnan(_disputed_share([look_at(1, heads=False)]))
     assert _disputed_share([look_at(1, heads=False), look_at(2, heads=False)]) == 0.25
     assert _disputed_share([look_at(1, heads=True)]) == 0.5
+
+
+def test_answers_are_counted_however_unsure_the_network_is():
+    drawn = np.array([[1, 0, 0, 0, 0], [1, 0, 0, 0, -1]], dtype=np.int16)
+    lesion = np.where(drawn[0] == 1, 0.6, 0.4)
+    look = _look_at(np.stack([1 - lesion, lesion]), np.ones(5), drawn, None, [0, 1], 2)
+    assert look.labels.sum(0)[1].argmax() == 0  # most of the chance of a lesion lies outside
+    assert look.answered.tolist() == [[7, 0], [0, 2]]

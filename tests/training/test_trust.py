@@ -55,6 +55,17 @@ def test_a_class_that_raters_miss_more_often_than_not_is_a_problem():
     assert "lesion is mostly called background" in texts(trust, "problem")
 
 
+def test_a_network_that_is_not_sure_yet_has_swapped_nothing():
+    """It gives half a chance of a lesion to all pixels; what it answers is called so."""
+    per_case = np.tile([[[460.0, 40.0], [440.0, 60.0]]] * 2, (20, 1, 1, 1)).reshape(20, 2, 2, 2)
+    unsure, swapped = (
+        trust_of(evidence(per_case=per_case, answered=np.array(answered)))
+        for answered in ([[890.0, 20.0], [10.0, 80.0]], [[890.0, 80.0], [20.0, 10.0]])
+    )
+    assert "swapped" not in texts(unsure, "problem")
+    assert "Classes may be swapped: lesion is mostly called background" in texts(swapped, "problem")
+
+
 def test_a_name_that_belongs_to_another_class_as_much_is_a_problem():
     """Every class is mostly called by its own name, but `lesion` is said of cysts even more."""
     counts = np.array([[[90.0, 5.0, 5.0], [30.0, 40.0, 30.0], [5.0, 45.0, 50.0]]])

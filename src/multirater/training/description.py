@@ -75,6 +75,7 @@ class _Look:
 
     Attributes:
         labels: pixels (n_raters, true, observed) of what raters drew.
+        answered: pixels (answer, observed) of all raters, by the network's likeliest class.
         disputed: pixels (true, observed) of all raters together, where they disagree.
         vote: pixels (vote, truth): the majority vote of the case's labels, and the network.
         n_disputed: pixels where raters disagree.
@@ -83,6 +84,7 @@ class _Look:
     """
 
     labels: Counts
+    answered: Counts
     disputed: Counts
     vote: Counts
     n_disputed: float
@@ -205,6 +207,7 @@ def _evidence(
         raters=raters,
         classes=predictor.data.classes,
         weights=predictor.network.followed,
+        answered=np.sum([look.answered for look in looks], axis=0),
     )
     return evidence, patterns, judged
 
@@ -300,13 +303,14 @@ def _look(seen: Seen, raters: tuple[str, ...]) -> _Look:
         own = None if heads is None else heads[:, block]
         truth, weight = seen.probability[:, block].astype(float), seen.weight[block]
         looks.append(_look_at(truth, weight, drawn[:, block], own, places, len(raters)))
-    labels, disputed, vote = (
+    labels, answered, disputed, vote = (
         np.sum([getattr(look, name) for look in looks], axis=0)
-        for name in ("labels", "disputed", "vote")
+        for name in ("labels", "answered", "disputed", "vote")
     )
     n_disputed = sum(look.n_disputed for look in looks)
     is_compared = len(drawn) > 1 or heads is not None
-    return _Look(labels, disputed, vote, n_disputed, float(seen.weight.sum()), is_compared)
+    n_items = float(seen.weight.sum())
+    return _Look(labels, answered, disputed, vote, n_disputed, n_items, is_compared)
 
 
 def _look_at(
@@ -322,8 +326,10 @@ def _look_at(
     answer = np.eye(n_classes)[truth.argmax(0)].T * weight
     truth = truth * weight
     labels = np.zeros((n_raters, n_classes, n_classes))
+    answered = np.zeros((n_classes, n_classes))
     for place, own in zip(places, drawn, strict=True):
         labels[place] = _pairs(truth, own, n_classes)
+        answered += _pairs(answer, own, n_classes)
     votes = np.stack([(drawn == k).sum(0) for k in range(n_classes)])
     vote = _pairs(answer, np.where(votes.any(0), votes.argmax(0), MISSING), n_classes).T
     everyone = drawn if heads is None else heads
@@ -332,7 +338,8 @@ def _look_at(
         (_pairs(truth[:, disputed], own[disputed], n_classes) for own in everyone),
         np.zeros((n_classes, n_classes)),
     )
-    return _Look(labels, among, vote, float(weight[disputed].sum()), float(weight.sum()))
+    n_disputed = float(weight[disputed].sum())
+    return _Look(labels, answered, among, vote, n_disputed, float(weight.sum()))
 
 
 def _patterns(seen: Seen, raters: tuple[str, ...]) -> Patterns:

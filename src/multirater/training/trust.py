@@ -79,6 +79,8 @@ class Evidence:
             expects them to draw.
         borne_out: the raters whose drawings fixed filters of the image foresee best; empty where
             nobody asked them.
+        answered: items (answer, observed) of all raters, by what the network answers, be it sure
+            or not; None where `counts` are so already.
     """
 
     table: pd.DataFrame
@@ -96,6 +98,7 @@ class Evidence:
     lesson: Lesson | None = None
     borne_out: tuple[str, ...] = ()
     foreseen: bool = False
+    answered: Counts | None = None
 
     @property
     def items(self) -> str:
@@ -260,14 +263,24 @@ def _matrices_fit(evidence: Evidence) -> list[Finding]:
 
 
 def _swapped(evidence: Evidence) -> list[Finding]:
-    """Raise an alarm when raters as a whole call a class by another's name."""
-    counts = evidence.counts.sum(0)
-    called = [(t, int(row.argmax())) for t, row in enumerate(counts) if row.sum() > 0.5]
-    swapped = [(t, o) for t, o in called if t != o]
+    """Raise an alarm when raters as a whole call a class by another's name.
+
+    They have to do so where the network answers it: one that is not sure yet gives some of every
+    class to all items, and the rarer would seem to be called by the name of the more frequent.
+    """
+    swapped = _called_otherwise(evidence.counts.sum(0))
+    if evidence.answered is not None:
+        swapped = [each for each in swapped if each in _called_otherwise(evidence.answered)]
     if not swapped:
         return [Finding("good", "No class is mostly called by another's name: none is swapped.")]
     pairs = [f"{evidence.classes[t]} is mostly called {evidence.classes[o]}" for t, o in swapped]
     return [Finding("problem", f"Classes may be swapped: {listed(pairs)}.")]
+
+
+def _called_otherwise(counts: Counts) -> list[tuple[int, int]]:
+    """Return classes and the other names that most labels (true, observed) of each say."""
+    called = [(t, int(row.argmax())) for t, row in enumerate(counts) if row.sum() > 0.5]
+    return [(t, o) for t, o in called if t != o]
 
 
 def _followed(evidence: Evidence) -> list[Finding]:
