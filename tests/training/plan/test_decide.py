@@ -167,6 +167,10 @@ def test_many_class_images_are_gone_through_as_often_as_ever():
     assert plan.reasons["length"] == "15 epochs in batches of 64, for 30000 cases"
 
 
+def test_few_vectors_are_gone_through_as_often_as_many():
+    assert plan_of(STUDIES["vectors"]).epochs == 15
+
+
 def test_epochs_that_are_asked_for_win_over_few_steps():
     plan = plan_of(study((28, 28), kind="classes", n_cases=60), epochs=3)
     assert plan.epochs == 3

@@ -15,7 +15,7 @@ from multirater.training.plan.room import PROCESS_BYTES, too_small
 
 _EPOCHS, _BATCH, _LEAST_BATCH, _STEPS = 15, 64, 4, 16
 _LEAST_STEPS, _TRAINED_ON = 1000, 0.85
-"""Steps below which a network has not learned what few cases can teach it
+"""Steps below which a network has not learned what few images can teach it
 (benchmarks/class_length_choice.py), and the share of the cases that an epoch goes through."""
 
 _SIDE = 256
@@ -38,7 +38,7 @@ def of_classes(seen: Fingerprint, memory: int, given: Mapping[str, Any]) -> Plan
             batch //= 2
         if cost * batch > memory - PROCESS_BYTES:
             raise too_small(memory, space or seen.size, batch, cost * batch + PROCESS_BYTES)
-    epochs = _epochs(seen.n_cases, batch, given, reasons)
+    epochs = _epochs(seen, batch, given, reasons)
     return Plan(
         view="whole",
         normalisation=normalisation,
@@ -52,14 +52,18 @@ def of_classes(seen: Fingerprint, memory: int, given: Mapping[str, Any]) -> Plan
     )
 
 
-def _epochs(n_cases: int, batch: int, given: Mapping[str, Any], reasons: dict[str, str]) -> int:
-    """Return the passes over the cases: more of them where they make few steps.
+def _epochs(
+    seen: Fingerprint, batch: int, given: Mapping[str, Any], reasons: dict[str, str]
+) -> int:
+    """Return the passes over the cases: more of them where few images make few steps.
 
-    An epoch of few cases is some sixteen steps, as batches follow their number.
+    An epoch of few cases is some fourteen steps, as batches follow their number. Vectors are
+    learned in them; longer training made nothing better.
     """
-    steps = max(ceil(_TRAINED_ON * n_cases / batch), 1)
-    epochs = given.get("epochs") or max(_EPOCHS, ceil(_LEAST_STEPS / steps))
-    said = f"{epochs} epochs in batches of {batch}, for {n_cases} cases"
+    steps = max(ceil(_TRAINED_ON * seen.n_cases / batch), 1)
+    least = _LEAST_STEPS if seen.ndim else 0
+    epochs = given.get("epochs") or max(_EPOCHS, ceil(least / steps))
+    said = f"{epochs} epochs in batches of {batch}, for {seen.n_cases} cases"
     if given.get("epochs"):
         said += ", as asked for"
     elif epochs > _EPOCHS:
