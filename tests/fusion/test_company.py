@@ -3,6 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from multirater.fusion.answer_table import fuse_table
 from multirater.fusion.company import alone_findings, judged_counts
 from multirater.fusion.fused_dataset import fuse_dataset
 from multirater.io import dataset_from_arrays
@@ -84,3 +85,22 @@ def test_pooling_is_recommended_only_where_it_helps(given, method, helps):
     nothing = [False] * len(given)
     (found,) = alone_findings(counts_of(given), nothing, method, pooled=False)
     assert ("--pooled" in found.text) == helps
+
+
+def test_class_labels_of_raters_who_are_alone_have_no_figures(tmp_path):
+    rows = [f"t{i},w{i % 3},{'ab'[i % 2]}" for i in range(30)]
+    (tmp_path / "answers.csv").write_text("\n".join(["task,worker,label", *rows]))
+    alone = fuse_table(tmp_path / "answers.csv", tmp_path / "alone", method="dawid-skene").raters
+    assert alone[["sensitivity", "cm[a,a]", "skill"]].isna().all(axis=None)
+    assert alone["labels"].tolist() == [10, 10, 10]
+    shared = [*rows, *(f"t{i},w{(i + 1) % 2},{'ab'[i % 2]}" for i in (0, 1, 6, 7, 12))]
+    (tmp_path / "answers.csv").write_text("\n".join(["task,worker,label", *shared]))
+    found = fuse_table(tmp_path / "answers.csv", tmp_path / "shared", method="dawid-skene").raters
+    assert found["sensitivity"].isna().tolist() == [False, False, True]
+
+
+def test_class_labels_of_a_data_set_of_raters_who_are_alone_have_no_figures(tmp_path):
+    labels = np.full((6, 2), -1)
+    labels[:3, 0], labels[3:, 1] = [0, 1, 0], [1, 0, 1]
+    done = fuse_dataset(dataset_from_arrays(labels), tmp_path / "out", method="majority-vote")
+    assert done.raters["sensitivity"].isna().all()

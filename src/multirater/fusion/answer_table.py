@@ -17,6 +17,7 @@ from multirater.fuse.quality import quality_of_class_labels, with_quality
 from multirater.fuse.rater_table import rater_table_of_tasks
 from multirater.fuse.table import Table, encode_table, long_columns
 from multirater.fusion.answer_file import encoding_of, read_answer_file, separator_of
+from multirater.fusion.company import judged_estimates
 from multirater.fusion.folder import FusedDataset, fusion_folder, write_settings
 from multirater.fusion.large_table import fuse_large_table
 from multirater.fusion.parquet_answers import count_answers
@@ -136,10 +137,11 @@ def _fused(
     folder: Path,
 ) -> FusedDataset:
     result = method_named(choice.method)(frame, gold=known, **choice.options)
-    described = with_quality(
-        rater_table_of_tasks(result.counts, result.raters, result.classes),
-        quality_of_class_labels(encoded.answers, encoded.raters),
-    )
+    described = rater_table_of_tasks(result.counts, result.raters, result.classes)
+    quality = quality_of_class_labels(encoded.answers, encoded.raters)
+    if not known:  # which would judge a rater who is alone
+        described = judged_estimates(described, quality)
+    described = with_quality(described, quality)
     cases = result.probability.rename_axis(index="case", columns=None)
     classes = Classes(tuple(LabelClass(str(name)) for name in result.classes))
     write_dataset_of(folder, described, cases, _rows(frame, result.label, choice.method), classes)

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
-from multirater.fuse.methods import NEEDS_SPACE, method_named
+from multirater.fuse.methods import METHODS, NEEDS_SPACE, method_named
 from multirater.fuse.quality import with_quality
 from multirater.fuse.rater_table import rater_table_of_tasks
+from multirater.fusion.company import judged_estimates
 from multirater.fusion.folder import FusedDataset
 from multirater.fusion.study_quality import quality_of_study
 from multirater.io.results.class_tables import write_class_tables
@@ -52,7 +53,10 @@ def fuse_classes(found: Survey, target: Path, method: str, fuser: ClassFuser) ->
     answers = np.concatenate([part.rows for _, part in with_labels]).T
     result = fuser([case for case, _ in with_labels], answers, found)
     counted = rater_table_of_tasks(result.counts, dataset.raters, names)
-    raters = with_quality(counted, quality_of_study(found))
+    quality = quality_of_study(found)
+    if method in METHODS and not any(case.gold is not None for case in dataset):
+        counted = judged_estimates(counted, quality)  # nor does a network judge them
+    raters = with_quality(counted, quality)
     by_case = [case.name for case, _ in with_labels]
     cases = write_class_tables(
         target,

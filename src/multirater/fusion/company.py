@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from multirater.fuse.methods import METHODS, NEEDS_SPACE
@@ -41,6 +42,24 @@ def is_judged(counts: Counts, decided: Sequence[bool]) -> NDArray[np.bool_]:
     """Whether another rater, or an expert, has a say in any case of a rater, (n_raters,)."""
     judged = _has_company(counts) | np.asarray(decided, dtype=bool)
     return np.asarray((_took_part(counts) & judged[:, None]).any(0))
+
+
+def judged_estimates(table: pd.DataFrame, quality: pd.DataFrame) -> pd.DataFrame:
+    """Return what is estimated of raters of class labels, and nothing of those who are alone.
+
+    Args:
+        table: a row for each rater, the number of `labels` and estimates.
+        quality: of the same raters, unknown (NaN) of whoever shares no task with another.
+
+    Example:
+        >>> table = pd.DataFrame({"labels": [3, 3], "sensitivity": [0.9, 1.0]}, index=["a", "b"])
+        >>> quality = pd.DataFrame({"quality": [0.8, np.nan]}, index=["a", "b"])
+        >>> judged_estimates(table, quality)["sensitivity"].tolist()
+        [0.9, nan]
+    """
+    alone = quality["quality"].reindex(table.index).isna()
+    estimates = [name for name in table if name != "labels"]
+    return table.assign(**{str(name): table[name].mask(alone) for name in estimates})
 
 
 def alone_findings(

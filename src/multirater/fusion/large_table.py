@@ -33,6 +33,7 @@ from multirater.fuse.rater_table import rater_table_of_tasks
 from multirater.fuse.result import unfinished
 from multirater.fusion.answer_file import in_order
 from multirater.fusion.answer_parts import AnswerParts, Encoded, encode_part
+from multirater.fusion.company import judged_estimates
 from multirater.fusion.folder import FusedDataset, fusion_folder, write_settings
 from multirater.fusion.parquet_answers import Scattered, scatter
 from multirater.fusion.parquet_cases import case_tables, write_cases
@@ -180,10 +181,9 @@ def _fused(problem: _Problem, choice: Choice, folder: Path) -> FusedDataset:
     found = _estimate(parts, **choice.options)
     say(f"{METHOD}: {counted(len(found.log_likelihood), 'step')}")
     parts.write_posteriors(found)
-    raters = with_quality(
-        rater_table_of_tasks(found.counts, problem.raters, problem.classes),
-        quality_of_answers(*parts.alike(_consensus(parts, found, choice)), problem.raters),
-    )
+    described = rater_table_of_tasks(found.counts, problem.raters, problem.classes)
+    quality = quality_of_answers(*parts.alike(_consensus(parts, found, choice)), problem.raters)
+    raters = with_quality(judged_estimates(described, quality), quality)
     write_cases(folder, parts.parts, problem.classes, problem.n_rows)
     classes = Classes(tuple(LabelClass(name) for name in problem.classes))
     cases = pd.DataFrame()
