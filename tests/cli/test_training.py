@@ -6,7 +6,9 @@ from typer.testing import CliRunner
 
 from multirater import progress
 from multirater.cli.app import app
+from multirater.errors import InputError
 from multirater.training import Run, TrainConfig
+from multirater.training.run_folder import write_config
 
 
 @pytest.fixture
@@ -79,3 +81,26 @@ def test_what_is_no_run_is_refused_before_torch_is_imported(words, digits_folder
     assert found.returncode == 2
     assert "file missing: does not exist" in found.stderr
     assert found.stdout.strip() == "False"
+
+
+def test_options_that_differ_from_the_run_that_goes_on_are_refused(
+    monkeypatch, digits_folder, tmp_path
+):
+    monkeypatch.setattr("multirater.training.resume", lambda data, run, **_: Run(run, 0, 0.0))
+    (tmp_path / "run").mkdir()
+    write_config(TrainConfig(method="cm", epochs=3, channels=(4, 8)), tmp_path / "run")
+    (tmp_path / "run/data.json").write_text("{}")
+
+    def again(*options):
+        words = ["train", str(digits_folder), "--resume", str(tmp_path / "run"), *options]
+        try:
+            return CliRunner().invoke(app, words)
+        finally:
+            progress.show_progress(False)
+
+    for same in ((), ("--epochs", "3", "--channels", "4,8"), ("--memory", "3GB")):
+        assert again(*same).exit_code == 0, same
+    result = again("--epochs", "5", "--method", "mode", "--channels", "4,16")
+    assert isinstance(result.exception, InputError) or result.exit_code == 2
+    assert len(getattr(result.exception, "faults", ())) in (0, 3)
+    assert again("--preset", "mnist").exit_code != 0

@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 
@@ -47,3 +48,9 @@ def test_a_file_of_somebody_else_in_place_of_the_lock_stays(tmp_path):
     with pytest.raises(InputError, match="no lock of this program"), one_writer(tmp_path / "out"):
         raise AssertionError("the block must not run")
     assert (tmp_path / ".out.lock").read_text() == "years of work"
+
+
+def test_a_pipe_where_the_lock_goes_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / ".out.lock")
+    with pytest.raises(InputError, match="no lock of this program"), one_writer(tmp_path / "out"):
+        pass

@@ -10,6 +10,7 @@ import torch
 
 from multirater.errors import InputError
 from multirater.training import Predictor, TrainConfig, resume, train
+from multirater.training.run_writer import require_no_links
 from multirater.types import Source
 
 SMALL = {"channels": (4, 8), "n_features": 4, "epochs": 2, "batch_size": 4, "accelerator": "cpu"}
@@ -197,3 +198,14 @@ def test_settings_that_are_not_settled_are_refused(studies, tmp_path):
     (run / "config.json").write_text(json.dumps({**settings, "epochs": None}))
     with pytest.raises(InputError, match="epochs is not settled"):
         resume(data, run)
+
+
+@pytest.mark.parametrize("name", ["checkpoints", "tensorboard"])
+def test_links_in_the_place_of_a_runs_folders_are_not_written_through(tmp_path, name):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "run" / name).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(InputError, match="is a link"):
+        require_no_links(tmp_path / "run")
+    (tmp_path / "run" / name).unlink()
+    require_no_links(tmp_path / "run")

@@ -3,8 +3,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from multirater.errors import InputError
 from multirater.training.pixels import Pixels
-from multirater.training.witness import Statement, by_features, by_filters, log_evidence
+from multirater.training.witness import (
+    Statement,
+    _require_numbers,
+    by_features,
+    by_filters,
+    log_evidence,
+)
 
 N, N_CASES = 6000, 10
 
@@ -80,3 +87,8 @@ def test_a_case_that_counts_twice_is_as_good_as_two():
 def test_of_drawings_explained_alike_the_smaller_has_more_evidence():
     small, large = log_evidence(np.array([0.8, 0.8]), np.array([0.1, 0.4]))
     assert small > large
+
+
+def test_features_that_are_no_numbers_are_told_of():
+    with pytest.raises(InputError, match="not a number any more"):
+        _require_numbers(np.zeros((3, 2)), np.array([[0.0, np.nan]]))

@@ -78,6 +78,7 @@ def train(
         if seeds > 1:
             fix = "resume the run of each seed by itself: RUN, RUN/seeds/1, ..."
             raise InputError(Fault("--seeds goes with -o RUN, not with --resume", fix=fix))
+        _require_same_settings(resume, settings_of(settings), plan, preset, context)
         run = go_on(dataset, resume, trust_code=trust_code)
     else:
         given = settings_of(settings) | (_preset(preset, context) if preset else {})
@@ -94,6 +95,40 @@ def train(
 
 
 train.__signature__ = with_settings(train)  # type: ignore[attr-defined]
+
+
+def _require_same_settings(
+    run: Path,
+    settings: dict[str, Any],
+    plan: Path | None,
+    preset: str,
+    context: typer.Context,
+) -> None:
+    """Refuse options that say otherwise than the run that goes on; memory is this machine's."""
+    from multirater.training.run_folder import read_config
+
+    kept = read_config(run)
+    faults = [
+        Fault(
+            f"{name} = {value} beside --resume",
+            expected=f"{getattr(kept, name)}, as the run was begun with, or nothing",
+            fix="leave the option out, or train anew with -o",
+        )
+        for name, value in settings.items()
+        if name != "memory" and _is_given(context, name) and value != getattr(kept, name)
+    ]
+    faults += [
+        Fault(f"--{name} beside --resume", expected="the settings of the run", fix="leave it out")
+        for name, value in (("plan", plan), ("preset", preset))
+        if value
+    ]
+    if faults:
+        raise InputError(faults)
+
+
+def _is_given(context: typer.Context, option: str) -> bool:
+    source = context.get_parameter_source(option)
+    return source is not None and source.name == "COMMANDLINE"
 
 
 def _plan(file: Path | None, config: TrainConfig, preset: str) -> dict[str, Any]:
@@ -120,11 +155,7 @@ def _preset(name: str, context: typer.Context) -> dict[str, Any]:
             f"digits (Dice 0.000); {name.removesuffix(PRINTED)} has one that holds"
         )
 
-    def is_given(option: str) -> bool:
-        source = context.get_parameter_source(option)
-        return source is not None and source.name == "COMMANDLINE"
-
-    return {key: value for key, value in preset(name).items() if not is_given(key)}
+    return {key: value for key, value in preset(name).items() if not _is_given(context, key)}
 
 
 def predict(

@@ -70,7 +70,7 @@ def new_folder(
     done = False
     inputs = tuple(inputs)
     try:
-        _require_no_part(place, Path(target), inputs)
+        require_no_part(Path(target), inputs)
         place.parent.mkdir(parents=True, exist_ok=True)
         with one_writer(place):
             _require_free(place, Path(target), overwrite)
@@ -211,9 +211,14 @@ def _require_outside(place: Path, target: Path, inputs: Iterable[Path]) -> None:
         )
 
 
-def _require_no_part(place: Path, target: Path, inputs: Iterable[Path]) -> None:
-    """Refuse a place where a result would be taken for a part of the study that is read."""
-    whole = place.resolve()
+def require_no_part(target: Path, inputs: Iterable[Path]) -> None:
+    """Refuse a place where a result would be taken for a part of the study that is read.
+
+    Args:
+        target: file or folder to be written.
+        inputs: folders that are read.
+    """
+    whole = target.resolve()
     for study, part in product(inputs, STUDY_FOLDERS):
         if whole.is_relative_to(study.resolve() / part):
             raise InputError(

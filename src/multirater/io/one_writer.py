@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -120,9 +121,12 @@ def _take(descriptor: int, target: Path) -> None:
 
 def _require_own(descriptor: int, lock: Path, target: Path) -> None:
     """Refuse a file of somebody else, which would be emptied and removed."""
-    content = os.read(descriptor, 40)
-    os.lseek(descriptor, 0, os.SEEK_SET)
-    if not re.fullmatch(rb"([0-9]+\n)?", content):
+    content = b""
+    is_file = stat.S_ISREG(os.fstat(descriptor).st_mode)  # to read a pipe would wait for ever
+    if is_file:
+        content = os.read(descriptor, 40)
+        os.lseek(descriptor, 0, os.SEEK_SET)
+    if not is_file or not re.fullmatch(rb"([0-9]+\n)?", content):
         raise InputError(
             Fault(
                 f"a file that is no lock of this program lies where it goes ({lock.name})",

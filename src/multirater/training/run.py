@@ -10,6 +10,8 @@ from shutil import rmtree
 from time import sleep
 from typing import Literal
 
+from multirater.io.case_files import folders_of
+from multirater.io.new_folder import require_no_part
 from multirater.io.results.layout import CONFIG, PLAN, fold_folder
 from multirater.io.results.origin import write_origin
 from multirater.io.survey import Survey, survey
@@ -41,7 +43,7 @@ from multirater.training.run_folder import (
     write_data,
 )
 from multirater.training.run_path import require_run
-from multirater.training.run_writer import begin, leave, require_new, run_writer
+from multirater.training.run_writer import begin, leave, require_new, require_no_links, run_writer
 from multirater.training.setting_check import require_devices
 from multirater.types import Dataset
 
@@ -76,6 +78,7 @@ def train(
     if isinstance(config, Plan):
         config, plan = None, config
     target, asked = Path(folder), config or TrainConfig()
+    require_no_part(target, folders_of(dataset))
     check_options(asked, dataset.kind)
     require_devices(asked)
     with _writing(target):
@@ -212,6 +215,7 @@ def resume(dataset: Dataset, folder: str | Path, *, trust_code: bool = False) ->
     """
     target = Path(folder)
     require_run(target)
+    require_no_links(target)
     with trusting_code(trust_code), _writing(target):
         try:
             with _ended_by_signals(target):

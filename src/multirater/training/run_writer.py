@@ -15,7 +15,15 @@ from multirater.errors import Fault, InputError
 from multirater.io.atomic import remove_left_overs
 from multirater.io.one_writer import one_writer
 from multirater.io.own_files import FILE_NAME, begin_own_files, is_unfinished
-from multirater.io.results.layout import CONFIG, CURVES, DATA, DIGESTS, PLAN
+from multirater.io.results.layout import (
+    CHECKPOINTS,
+    CONFIG,
+    CURVES,
+    DATA,
+    DIGESTS,
+    PLAN,
+    PREDICTIONS,
+)
 from multirater.progress import say
 
 _BEFORE_CHECKPOINTS = (
@@ -32,6 +40,21 @@ def run_writer(target: Path) -> Iterator[None]:
     with one_writer(target):
         remove_left_overs(target)
         yield
+
+
+def require_no_links(target: Path) -> None:
+    """Refuse links in a run, or its folds, in the place of folders that are written into."""
+    for folder in (target, *target.glob("fold-*")):
+        for name in ("", "decoded", "tensorboard", CHECKPOINTS, PREDICTIONS):
+            if (folder / name).is_symlink() and folder / name != target:
+                raise InputError(
+                    Fault(
+                        "is a link, and what it leads to would be written",
+                        expected="a folder of the run",
+                        fix="put the folder itself there",
+                        file=str(folder / name),
+                    )
+                )
 
 
 def require_new(target: Path) -> None:

@@ -21,7 +21,7 @@ from multirater.errors import Fault, InputError
 if TYPE_CHECKING:
     from multirater.training.config import Normalisation, TrainConfig
 
-PRECISIONS = ("32-true", "16-mixed", "bf16-mixed", "16-true", "bf16-true", "64-true")
+PRECISIONS = ("32-true", "16-mixed", "bf16-mixed")
 ACCELERATORS = ("auto", "cpu", "gpu", "cuda", "mps")
 
 ORIENTATIONS = tuple(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
+from multirater.errors import Fault, InputError
 from multirater.training.pixels import Pixels
 
 Array = NDArray[np.float64]
@@ -128,6 +130,7 @@ def by_features(training: Pixels, held_out: Pixels, outcome: Target, target: Tar
     n_classes = training.predicted.shape[2]
     _, case = np.unique(held_out.case, return_inverse=True)
     probability = np.full((len(target), n_classes), 1 / n_classes)
+    _require_numbers(training.features, held_out.features)
     if len(np.unique(outcome[taken])) > 1:
         scale = StandardScaler().fit(training.features[taken])
         with warnings.catch_warnings():
@@ -139,6 +142,18 @@ def by_features(training: Pixels, held_out: Pixels, outcome: Target, target: Tar
         asked = scale.transform(held_out.features)
         probability[:, learned.classes_] = learned.predict_proba(asked)
     return Statement(_surprise(probability, target), probability.argmax(1), target, case, n_classes)
+
+
+def _require_numbers(*features: NDArray[Any]) -> None:
+    if not all(np.isfinite(each).all() for each in features):
+        raise InputError(
+            Fault(
+                "what the network sees in the images is not a number any more",
+                expected="a network that learns",
+                fix="lower --learning-rate, give a larger --patch, or look for extreme values in "
+                "the images",
+            )
+        )
 
 
 def log_evidence(

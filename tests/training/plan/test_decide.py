@@ -215,3 +215,13 @@ def test_planning_needs_no_torch():
         "assert 'torch' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_more_stages_than_a_patch_can_be_halved_are_refused():
+    with pytest.raises(InputError, match="channels of 9 stages for patches of 28 x 28"):
+        plan_of(STUDIES["digits"], memory=4 * GB, channels=(4,) * 9)
+
+
+def test_a_view_that_images_do_not_have_is_refused():
+    with pytest.raises(InputError, match="view slices of 2-dimensional images"):
+        plan_of(STUDIES["digits"], memory=4 * GB, view="slices")

@@ -6,9 +6,10 @@ from pathlib import Path
 
 from multirater.errors import Fault, InputError
 from multirater.io.atomic import replacing
+from multirater.io.case_files import folders_of
 from multirater.io.exporters.outcome import Outcome
 from multirater.io.new_folder import new_folder
-from multirater.io.results.unread import require_unread
+from multirater.io.results.unread import require_unread, require_unread_cases
 from multirater.progress import say
 from multirater.tools import EXPORTS, exporter
 from multirater.types import Dataset
@@ -44,10 +45,11 @@ def export_dataset(
             raise InputError(
                 Fault("folders are not replaced", fix="choose another folder", file=str(place))
             )
-        with new_folder(place) as temporary:
+        with new_folder(place, inputs=folders_of(dataset)) as temporary:
             module.write_export(outcome, temporary)
     else:
         require_unread(place, [] if dataset.folder is None else [dataset.folder])
+        require_unread_cases(place, dataset)
         with replacing(place, overwrite=overwrite) as temporary:
             module.write_export(outcome, temporary)
     for note in outcome.notes:

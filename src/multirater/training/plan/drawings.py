@@ -28,6 +28,14 @@ def of_drawings(seen: Fingerprint, memory: int, given: Mapping[str, Any]) -> Pla
     """Decide how to train on drawings."""
     reasons: dict[str, str] = {}
     view = given.get("view") or _view(seen, reasons)
+    if (view == "2d") != (seen.ndim == 2):
+        raise InputError(
+            Fault(
+                f"view {view} of {seen.ndim}-dimensional images",
+                expected="2d for images; slices or 3d for volumes",
+                fix="leave --view out",
+            )
+        )
     spacing = _spacing(seen, view, reasons)
     normalisation = intensities(seen, reasons)
     size, steps_mm = _as_served(seen, view, spacing)

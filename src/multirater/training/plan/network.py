@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from math import ceil, prod
 from typing import Any
 
+from multirater.errors import Fault, InputError
 from multirater.io.formats.grid import size_text
 from multirater.training.budget import amount
 from multirater.training.fingerprint import Fingerprint
@@ -45,6 +46,7 @@ def network(
         strides, kernels = _stages(served, spacing, len(channels) or _MOST_STAGES)
         width = 24 if prod(served) <= SMALL_PIXELS else 16
         own = channels or tuple(min(width * 2**i, _MOST_CHANNELS) for i in range(len(strides)))
+        _require_stages(own, strides, served)
         strides, kernels = strides[: len(own)], kernels[: len(own)]
         n_features = given.get("n_features") or own[0]
         cost = pixel_bytes(own, strides, n_features, seen) * prod(served)
@@ -67,6 +69,19 @@ def network(
     )
     reasons["batch"] = f"{batch} at a time, a step of about {amount(cost * batch)}"
     return wanted, n_features, own, strides, kernels, batch
+
+
+def _require_stages(
+    channels: Sequence[int], strides: Sequence[Sequence[int]], patch: Sequence[int]
+) -> None:
+    if len(channels) > len(strides):
+        raise InputError(
+            Fault(
+                f"channels of {len(channels)} stages for patches of {size_text(patch)}",
+                expected=f"at most {len(strides)}: smaller maps cannot be halved",
+                fix="give fewer --channels, or a larger --patch",
+            )
+        )
 
 
 def _stages(
