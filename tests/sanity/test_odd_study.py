@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from multirater import agreement, dataset_from_arrays, info, read_dataset
+from multirater import agreement, dataset_from_arrays, info
 from multirater.io import survey
 from multirater.progress import show_progress
 from multirater.samples import digits_dataset
@@ -396,34 +396,3 @@ def test_pictures_and_volumes_in_one_study(drawn):
     assert "mixes 3 pictures (2-D) and 2 volumes (3-D)" in agreement(mixed).notes[0]
     for each in (pictures, volumes):
         assert "mixed-axes" not in [found.code for found in info(each).findings]
-
-
-def with_files_of(missing, tmp_path):
-    """Write a study in which the files of these raters say nothing of any pixel."""
-    for number, rater in enumerate(NAMES[:3]):
-        (tmp_path / "raters" / rater).mkdir(parents=True)
-        for case, masks in enumerate(blobs(n_raters=3)[1]):
-            label = np.full_like(masks[number], -1) if rater in missing else masks[number]
-            np.save(tmp_path / "raters" / rater / f"{case}.npy", label.astype(np.int16))
-    return info(read_dataset(tmp_path)).findings
-
-
-@pytest.mark.parametrize("missing", [["anna"], ["anna", "carl"], NAMES[:3]])
-def test_files_without_a_labelled_pixel(tmp_path, missing):
-    finding = only(with_files_of(missing, tmp_path), "not-labelled")
-    assert finding.raters == tuple(missing)
-    assert finding.numbers["labels"] == 8 * len(missing)
-    assert finding.level == "problem"
-
-
-def test_a_file_in_which_every_pixel_is_missing_is_not_odd_by_itself(tmp_path):
-    with_files_of([], tmp_path)
-    np.save(tmp_path / "raters" / "anna" / "0.npy", np.full((SIZE, SIZE), -1, dtype=np.int16))
-    assert info(read_dataset(tmp_path)).findings == ()
-
-
-def test_images_that_nobody_labelled_are_not_odd():
-    images = list(np.random.default_rng(0).random((3, 1, SIZE, SIZE)))
-    data = dataset_from_arrays(blobs(3)[1], images=images, raters=NAMES)
-    bare = replace(data, cases=tuple(replace(case, labels={}) for case in data.cases))
-    assert study_findings(survey(bare)) == ()

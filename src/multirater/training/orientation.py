@@ -26,11 +26,9 @@ from multirater.errors import InputError
 from multirater.io.formats.grid import is_default
 from multirater.io.formats.images import image_shape
 from multirater.progress import say
+from multirater.training.setting_check import DIRECTIONS
 from multirater.types import Case, Dataset, Geometry, Image, LabelMap, Source
 from multirater.words import counted
-
-_LETTERS = ("LR", "PA", "SI")
-"""Of the three world axes: where they go, and where they come from."""
 
 T = TypeVar("T", Image, LabelMap)
 
@@ -49,7 +47,7 @@ def orientation_of(geometry: Geometry) -> str:
         return ""
     direction = np.asarray(geometry.direction)
     world, axes = linear_sum_assignment(-np.abs(direction))
-    letters = {a: _LETTERS[w][int(direction[w, a] < 0)] for w, a in zip(world, axes, strict=True)}
+    letters = {a: DIRECTIONS[w][int(direction[w, a] < 0)] for w, a in zip(world, axes, strict=True)}
     return "".join(letters[axis] for axis in range(3))
 
 
@@ -144,11 +142,14 @@ def turn_to(wanted: str, geometry: Geometry) -> Turn:
     own = orientation_of(geometry)
     if not wanted or not own:
         return Turn(tuple(range(geometry.ndim)), (False,) * geometry.ndim)
-    pairs = ["".join(pair) for pair in _LETTERS]
-    of_world = [next(p for p in pairs if letter in p) for letter in own]
-    axes = tuple(of_world.index(next(p for p in pairs if letter in p)) for letter in wanted)
+    world = [_world_axis(letter) for letter in own]
+    axes = tuple(world.index(_world_axis(letter)) for letter in wanted)
     reverses = tuple(own[axis] != letter for axis, letter in zip(axes, wanted, strict=True))
     return Turn(axes, reverses)
+
+
+def _world_axis(letter: str) -> int:
+    return next(axis for axis, pair in enumerate(DIRECTIONS) if letter in pair)
 
 
 def turned(dataset: Dataset, wanted: str) -> Dataset:

@@ -24,8 +24,11 @@ if TYPE_CHECKING:
 PRECISIONS = ("32-true", "16-mixed", "bf16-mixed")
 ACCELERATORS = ("auto", "cpu", "gpu", "cuda", "mps")
 
+DIRECTIONS = ("LR", "PA", "SI")
+"""Where the three world axes go, and where they come from."""
+
 ORIENTATIONS = tuple(
-    "".join(letters) for axes in permutations(("LR", "PA", "SI")) for letters in product(*axes)
+    "".join(letters) for axes in permutations(DIRECTIONS) for letters in product(*axes)
 )
 """Where the three axes of an array may go, see `training.orientation`."""
 

@@ -14,9 +14,8 @@ from pathlib import Path
 from multirater.errors import Fault, InputError
 from multirater.io.formats.guard import reason
 
-_STUMBLES = (
-    *(ArithmeticError, AttributeError, LookupError, OSError, RecursionError, TypeError, ValueError),
-)
+_OF_FIELDS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+_STUMBLES = (*_OF_FIELDS, OSError, RecursionError)
 """What code raises that meets a field of another kind than it should be, or a name of a file that
 cannot be one."""
 
