@@ -3,6 +3,8 @@
 import errno
 import os
 import stat
+import subprocess
+import sys
 
 import pytest
 
@@ -136,3 +138,62 @@ def test_a_name_too_long_for_the_system_is_told(tmp_path):
     ):
         temporary.write_text("whole")
     assert names(tmp_path) == []
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from multirater.io.atomic import replacing
+with replacing(Path(sys.argv[1])) as temporary:
+    temporary.write_text("half")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_what_a_killed_writer_left_is_removed_by_the_next(tmp_path):
+    target, other = tmp_path / "page.html", tmp_path / "other.html"
+    for path in (target, other):
+        subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False)
+    assert len(names(tmp_path)) == 4  # an unfinished file and a lock of each
+    with replacing(target) as temporary:
+        temporary.write_text("whole")
+    assert target.read_text() == "whole"
+    assert len(names(tmp_path)) == 3  # of the other both, still
+    with replacing(other) as temporary:
+        temporary.write_text("whole")
+    assert names(tmp_path) == ["other.html", "page.html"]
+
+
+def test_two_writers_of_one_file_are_told_apart(tmp_path):
+    target = tmp_path / "page.html"
+    with replacing(target) as temporary:
+        with pytest.raises(InputError, match="another process writes here"), replacing(target):
+            pytest.fail("the work must not begin")
+        temporary.write_text("the first")
+    assert target.read_text() == "the first"
+
+
+def test_no_link_in_the_place_of_the_unfinished_file_is_followed(tmp_path):
+    target, notes = tmp_path / "page.html", tmp_path / "notes.txt"
+    notes.write_text("mine")
+    with replacing(target) as temporary:
+        unfinished = temporary.name
+        temporary.write_text("first")
+    (tmp_path / unfinished).symlink_to(notes)
+    with replacing(target, overwrite=True) as temporary:
+        temporary.write_text("second")
+    assert (notes.read_text(), target.read_text()) == ("mine", "second")
+
+
+def test_a_folder_in_the_place_of_the_unfinished_file_is_named(tmp_path):
+    target = tmp_path / "page.html"
+    with replacing(target) as temporary:
+        unfinished = temporary.name
+        temporary.write_text("first")
+    (tmp_path / unfinished).mkdir()
+    with (
+        pytest.raises(InputError, match="a folder lies in the place") as caught,
+        replacing(target, overwrite=True),
+    ):
+        pytest.fail("the work must not begin")
+    assert unfinished in caught.value.faults[0].fix

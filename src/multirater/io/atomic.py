@@ -1,12 +1,14 @@
 """Files appear whole or not at all.
 
 A writer works on a hidden temporary file beside the target, which is moved into place when it is
-complete. An interrupted or failed run leaves the old target as it was and nothing beside it.
+complete. An interrupted or failed run leaves the old target as it was and nothing beside it; what a
+killed one leaves beside it is removed by the next that writes there.
 """
 
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import secrets
 from collections.abc import Iterator, Mapping
@@ -14,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from multirater.errors import Fault, InputError
+from multirater.io.one_writer import one_writer
 
 _DIGITS = 12
 """Of the names of temporary files."""
@@ -34,7 +37,8 @@ def replacing(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
         overwrite: whether an existing file may be replaced.
 
     Raises:
-        InputError: the target exists, its folder cannot be written, or the disk is full.
+        InputError: the target exists, its folder cannot be written, the disk is full, or another
+            process writes this file.
 
     Example:
         >>> import tempfile
@@ -45,18 +49,35 @@ def replacing(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
         'whole'
     """
     target = Path(path)
-    suffix = "".join(target.suffixes[-2:]).lower()  # such as .nii.gz
     with disk_faults(target):
         _require_free(target, overwrite)
-        temporary = target.with_name(f".{secrets.token_hex(_DIGITS // 2)}.part{suffix}")
         _make_parent(target)
-        try:
-            yield temporary
-            if not _is_in_part(target):
-                flush_to_disk(temporary)
-            _move(temporary, target, overwrite)
-        finally:
-            temporary.unlink(missing_ok=True)
+        with _temporary(target) as temporary:
+            try:
+                yield temporary
+                if not _is_in_part(target):
+                    flush_to_disk(temporary)
+                _move(temporary, target, overwrite)
+            finally:
+                temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def _temporary(target: Path) -> Iterator[Path]:
+    """Yield a free name beside the target, which nobody else writes to.
+
+    Names of single files are always the same, so that what a killed process left is found. In a
+    folder that is written as a whole, that folder has the lock and is cleaned.
+    """
+    suffix = "".join(target.suffixes[-2:]).lower()  # such as .nii.gz
+    if _is_in_part(target):
+        yield target.with_name(f".{secrets.token_hex(_DIGITS // 2)}.part{suffix}")
+        return
+    digest = hashlib.sha256(os.fsencode(target.name)).hexdigest()[:_DIGITS]
+    path = target.with_name(f".{digest}.part{suffix}")
+    with one_writer(target, lock=target.with_name(f".{digest}.part.lock")):
+        path.unlink(missing_ok=True)
+        yield path
 
 
 def require_writable(
@@ -164,6 +185,9 @@ def disk_faults(target: Path) -> Iterator[None]:
                 f"cannot be written: {target.parent} is not writable",
                 "choose another place, or ask for the right to write there",
             )
+        elif error.errno == errno.EISDIR:
+            found = "cannot be written: a folder lies in the place of its unfinished file"
+            fix = f"move {Path(str(error.filename)).name} elsewhere"
         elif error.errno == errno.ENAMETOOLONG:
             found, fix = "cannot be written: the name is too long", "choose a shorter name"
         else:

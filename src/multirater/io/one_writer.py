@@ -25,11 +25,12 @@ _HELD = {errno.EACCES, errno.EAGAIN}
 
 
 @contextmanager
-def one_writer(place: str | Path) -> Iterator[None]:
+def one_writer(place: str | Path, lock: Path | None = None) -> Iterator[None]:
     """Hold the right to write at a place until the block ends.
 
     Args:
         place: file or folder to write, which need not exist; its parent folder must.
+        lock: file of the lock; `.<name>.lock` beside the place when not given.
 
     Raises:
         InputError: another process holds it.
@@ -45,7 +46,7 @@ def one_writer(place: str | Path) -> Iterator[None]:
     """
     target = Path(place)
     require_name(target)
-    lock = target.with_name(f".{target.name}.lock")
+    lock = lock or target.with_name(f".{target.name}.lock")
     descriptor = _locked(lock, target)
     try:
         yield
