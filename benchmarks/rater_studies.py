@@ -296,7 +296,7 @@ CLASSES = {
 
 def study(name: str, seed: int) -> Study:
     """Return the study of a name and a seed."""
-    return _classes(CLASSES[name], seed) if name in CLASSES else _drawings(DRAWINGS[name], seed)
+    return answered(CLASSES[name], seed) if name in CLASSES else _drawings(DRAWINGS[name], seed)
 
 
 def _drawings(made: Drawings, seed: int) -> Study:
@@ -310,7 +310,8 @@ def _drawings(made: Drawings, seed: int) -> Study:
     return Study(labels, truth, made.n_classes)
 
 
-def _classes(made: Answers, seed: int) -> Study:
+def answered(made: Answers, seed: int) -> Study:
+    """Draw matrices, true classes and answers of a seed."""
     random = np.random.default_rng([seed, 26])
     matrices = made.matrices(random)
     n_raters, n_classes = matrices.shape[:2]

@@ -162,3 +162,23 @@ def test_ranks_of_many_raters_are_those_of_the_definition():
         expected[rater] = begins + 1
     found = ranks_of(value, better)
     assert [None if pd.isna(rank) else int(rank) for rank in found] == expected
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ([[0, 1]] * 20, [0.0, 0.0]),
+        ([[1, 0]] * 20, [0.0, 0.0]),
+        ([[0, 1, 2]] * 20, [0.0, 0.0, 0.0]),
+        ([[0, 0]] * 15 + [[0, 1]] * 5, [0.75, 0.75]),
+        ([[0, 0]] * 10 + [[1, 1]], [1.0, 1.0]),  # a class that occurs once
+        ([[0, 0, -1]] * 10 + [[-1, 1, 1]], [1.0, 1.0, 1.0]),
+        ([[0, -1], [1, 1], [1, 1]], [1.0, 1.0]),
+    ],
+)
+def test_neither_the_order_of_classes_nor_a_rare_one_decides_who_is_better(rows, expected):
+    said = np.array(rows)
+    answers = answers_from_rows(said, np.ones(len(said)), int(said.max()) + 1)
+    found = quality_of_class_labels(answers, range(said.shape[1]))
+    assert found["quality"].tolist() == expected
+    assert set(found["rank"]) == {1}

@@ -53,7 +53,9 @@ def alike_without(answers: Answers, posterior: Array, cm: Array) -> tuple[Array,
     """Count the answers of each rater that the others' answers make the likeliest.
 
     The answer's factor is divided out of the posterior, which is a product over answers; what was
-    estimated of the others stays.
+    estimated of the others stays. What all say of a row is alike, however rare the class; of
+    classes that are equally likely none is. Two raters are alike where they say the same: their
+    answers cannot tell who of them is right, and matrices would follow one of them.
 
     Args:
         answers: what the raters said.
@@ -91,6 +93,26 @@ def _alike_in(
     rater, said = np.divmod(answers.matrix.indices[pointer[0] : pointer[-1]], answers.n_classes)
     has_company = n_answers[row] > 1
     row, rater, said = row[has_company], rater[has_company], said[has_company]
-    others = np.log(np.maximum(posterior, _LEAST**3))[row]
-    others -= log_cm[rater, :, said]
-    return rater, others.round(9).argmax(1) == said, answers.weight[rows][row]
+    alike = _is_unanimous(row, said, len(n_answers))[row]
+    if answers.n_raters > 2:
+        others = np.log(np.maximum(posterior, _LEAST**3))[row]
+        others -= log_cm[rater, :, said]
+        alike |= _is_alone_at_top(others, said)
+    return rater, alike, answers.weight[rows][row]
+
+
+def _is_unanimous(
+    row: NDArray[np.integer], said: NDArray[np.integer], n_rows: int
+) -> NDArray[np.bool_]:
+    """Whether all answers of each row are the same, (n_rows,); rows come in order."""
+    found = np.ones(n_rows, dtype=bool)
+    differs = (row[1:] == row[:-1]) & (said[1:] != said[:-1])
+    found[row[1:][differs]] = False
+    return found
+
+
+def _is_alone_at_top(values: Array, place: NDArray[np.integer]) -> NDArray[np.bool_]:
+    """Whether no other entry of a row is as large as the one at a place, but for rounding."""
+    rounded = values.round(9)
+    own = rounded[np.arange(len(place)), place]
+    return (rounded >= own[:, None]).sum(1) == 1
