@@ -172,3 +172,24 @@ def test_a_changed_gold_label_is_a_changed_study(decided):
 
 def _same(label):
     return label
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"gold": "../elsewhere.png"}, "outside of this folder"),
+        ({"gold": "/etc/hostname"}, "outside of this folder"),
+        ({"state": "lol"}, "state 'lol'"),
+        ({"state": "skipped"}, "which is skipped"),
+        ({"revision": "x"}, "revision 'x'"),
+        ({"case": 3}, "case 3"),
+    ],
+)
+def test_a_log_that_was_tampered_with_is_refused(decided, tmp_path, changed, told):
+    study, *_ = decided
+    case = study.cases[0].name
+    line = {"case": case, "revision": 1, "act": "take", "state": "decided", "gold": "labels/a.png"}
+    (tmp_path / "tampered").mkdir()
+    (tmp_path / "tampered" / DECISIONS).write_text(json.dumps({**line, **changed}) + "\n")
+    with pytest.raises(InputError, match=told):
+        with_gold(study, tmp_path / "tampered")

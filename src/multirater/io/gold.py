@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -81,8 +81,23 @@ def read_decisions(folder: Path) -> dict[str, list[Decision]]:
     with reading(path, "log of decisions", fix="put back a copy of it"):
         for line in path.read_bytes().splitlines(keepends=True):
             if line.endswith(b"\n"):
-                each = Decision(**json.loads(line))
+                each = _decision(json.loads(line))
                 found.setdefault(each.case, []).append(each)
+    return found
+
+
+def _decision(fields: dict[str, Any]) -> Decision:
+    """Hold a line of the log to what `Decision` says of it."""
+    found = Decision(**fields)
+    numbers = ("revision", "before")
+    for name, value in asdict(found).items():
+        wanted = int if name in numbers else str
+        if type(value) is not wanted:
+            raise TypeError(f"{name} {value!r} in a decision on {found.case!r}")
+    if found.state not in get_args(State):
+        raise ValueError(f"state {found.state!r} of {found.case!r}")
+    if found.gold and found.state in ("open", "skipped"):
+        raise ValueError(f"a gold label of {found.case!r}, which is {found.state}")
     return found
 
 
@@ -161,12 +176,33 @@ def _opened(path: str | Path | pd.DataFrame, study: Dataset | None) -> Dataset |
     import pandas as pd
 
     images: Mapping[str, Case] = {} if study is None else {case.name: case for case in study}
+    golden = {name: acts[-1].gold for name, acts in read_decisions(folder).items()}
+    if study is not None and study.kind == "masks":
+        _require_inside(golden, folder)
     rows = [
-        asdict(Row(name, _image_cell(images.get(name), folder), GOLD, acts[-1].gold))
-        for name, acts in read_decisions(folder).items()
-        if acts[-1].gold
+        asdict(Row(name, _image_cell(images.get(name), folder), GOLD, gold))
+        for name, gold in golden.items()
+        if gold
     ]
     return read_dataset(pd.DataFrame(rows), root=folder) if rows else None
+
+
+def _require_inside(golden: Mapping[str, str], folder: Path) -> None:
+    """Refuse decisions that name a file elsewhere: those made here never do."""
+    whole = folder.resolve()
+    faults = [
+        Fault(
+            f"a gold label outside of this folder: {gold}",
+            expected=f"a file in {folder}",
+            fix="put back the log as `view --adjudicate` wrote it",
+            file=str(folder / DECISIONS),
+            case=name,
+        )
+        for name, gold in golden.items()
+        if gold and not (whole / gold).resolve().is_relative_to(whole)
+    ]
+    if faults:
+        raise InputError(faults)
 
 
 def _image_cell(case: Case | None, folder: Path) -> str:
