@@ -28,6 +28,7 @@ def test_what_was_written_is_read(tmp_path):
         {"classes": ["cat"]},
         {"classes": [], "colours": []},
         {"colours": ["#000000", 5]},
+        {"colours": ["#000000", "javascript:alert(1)"]},
         {"n_channels": "3"},
         {"n_channels": 0},
         {"ndim": None},

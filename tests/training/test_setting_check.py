@@ -46,6 +46,8 @@ from multirater.training.setting_check import require_devices
         {"normalisation": Normalisation("os.system")},
         {"normalisation": Normalisation("study", (math.nan,), (1.0,))},
         {"normalisation": Normalisation("study", (0.0,), (-1.0,))},
+        {"normalisation": Normalisation("study", (0.0,), (1.0,), (9.0,), (-9.0,))},
+        {"normalisation": Normalisation("study", (0.0,), (0.0,), (0.0,), (9.0,))},
     ],
 )
 def test_what_no_run_can_have_is_refused_by_name(setting):

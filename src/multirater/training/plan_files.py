@@ -83,7 +83,11 @@ def check_plan(plan: Plan) -> None:
         ("view", n_axes != -1, "2d, slices, 3d or whole"),
         ("patch", _are_sizes(plan.patch, n_axes), f"{n_axes} whole numbers above 0, or none"),
         ("space", _are_sizes(plan.space, None), "whole numbers above 0, or none"),
-        ("spacing", _are_positive(plan.spacing), "millimetres above 0, or none"),
+        (
+            "spacing",
+            _are_positive(plan.spacing) and _are_per_axis(plan, n_axes),
+            "millimetres above 0 per axis of the images, or none",
+        ),
         ("batch_size", _is_count(plan.batch_size, 2**16), "a whole number, 1 to 65536"),
         ("epochs", _is_count(plan.epochs, 10**6), "a whole number, 1 to a million"),
         ("n_features", _is_count(plan.n_features, _WIDEST), f"a whole number, 1 to {_WIDEST}"),
@@ -179,6 +183,12 @@ def _are_positive(values: Any) -> bool:
     return isinstance(values, tuple) and all(
         isinstance(each, int | float) and 0 < each < float("inf") for each in values
     )
+
+
+def _are_per_axis(plan: Plan, n_axes: int | None) -> bool:
+    """Whether distances are of the images' own axes: of volumes all, also where slices serve."""
+    n_distances = 3 if plan.view == "slices" else n_axes
+    return not plan.spacing or n_distances is None or len(plan.spacing) == n_distances
 
 
 def _are_stages(values: Any, plan: Plan, n_axes: int | None) -> bool:

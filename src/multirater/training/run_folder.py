@@ -31,6 +31,7 @@ from multirater.io.formats.grid import size_text
 from multirater.io.formats.guard import reading, reason
 from multirater.io.results.layout import BEST, CHECKPOINTS, CONFIG, DATA, fold_folder
 from multirater.io.results.statements import read_json, write_json
+from multirater.io.tables.classes import COLOUR
 from multirater.io.tables.table_check import LabelKind
 from multirater.nn.ensemble import Ensemble
 from multirater.nn.rater_network import RaterNetwork
@@ -159,6 +160,9 @@ def _check(data: RunData) -> None:
         values, kind = getattr(data, name), int if name == "space" else str
         if not isinstance(values, tuple) or any(type(each) is not kind for each in values):
             raise ValueError(f"{name} is {values!r:.60}")
+    odd = next((each for each in data.colours if each and not COLOUR.fullmatch(each)), None)
+    if odd is not None:
+        raise ValueError(f"colour is {odd!r:.60}")
     if len(data.classes) != len(data.colours) or not data.classes:
         raise ValueError(f"{len(data.classes)} classes and {len(data.colours)} colours")
     if data.kind not in ("masks", "classes"):
@@ -289,6 +293,11 @@ def _require_fit(config: TrainConfig, data: RunData) -> None:
     if data.kind == "masks" and config.patch and len(config.patch) != data.ndim:
         raise InputError(
             Fault(f"patch {config.patch}", expected=f"{data.ndim} numbers, one per axis")
+        )
+    n_distances = 3 if config.view == "slices" else data.ndim
+    if data.kind == "masks" and len(config.spacing) not in (0, n_distances):
+        raise InputError(
+            Fault(f"spacing {config.spacing}", expected=f"{n_distances} numbers, one per axis")
         )
     how = config.normalisation
     if how.kind != "study":

@@ -186,6 +186,18 @@ def _wrong_intensities(how: Normalisation) -> Iterator[Fault]:
                 f"normalisation by {each.name} {_shown(value)}",
                 expected=f"finite numbers{least}",
             )
+            return
+    if any(low > high for low, high in zip(how.low, how.high, strict=False)):
+        yield Fault(
+            f"normalisation from {_shown(how.low)} to {_shown(how.high)}",
+            expected="a lower end below the upper one",
+        )
+    flat = zip(how.low, how.high, how.deviation, strict=False)
+    if any(low < high and deviation == 0 for low, high, deviation in flat):
+        yield Fault(
+            f"normalisation by deviation {_shown(how.deviation)}",
+            expected="above 0 where intensities differ",
+        )
 
 
 def require_devices(config: TrainConfig) -> None:

@@ -20,6 +20,9 @@ from multirater.io.tables.spreadsheet import shown
 from multirater.types import MISSING, Classes, LabelClass
 
 FILE_NAME = "classes.csv"
+COLOUR = re.compile("#?[0-9a-fA-F]{6}")
+"""A colour: red, green and blue."""
+
 _EXPECTED = "columns index, name[, colour][, value][, truth_value]"
 _ALIASES = {"color": "colour", "truth value": "truth_value"}
 
@@ -98,7 +101,7 @@ def _values(row: Mapping[str, str], column: str, faults: list[Fault]) -> tuple[i
 def _colour(cell: str, faults: list[Fault]) -> str:
     if not cell:
         return ""
-    if re.fullmatch("#?[0-9a-fA-F]{6}", cell):
+    if COLOUR.fullmatch(cell):
         return "#" + cell.lstrip("#").lower()
     faults.append(
         Fault(f"colour is {cell!r}", expected="#rrggbb, such as #e66100", fix="correct the colour")
