@@ -33,6 +33,10 @@ ANSWER_COLUMNS = {
 """The names under which the columns of a long table of labels are known, ours first."""
 
 
+MOST_CLASSES = 2048
+"""A table of classes by classes stays small up to here; beyond, labels are hardly classes."""
+
+
 @dataclass(frozen=True)
 class Geometry:
     """Where a voxel grid lies in the world.

@@ -205,3 +205,17 @@ def test_masks_as_image_files_store_them_are_not_taken_for_256_classes():
     with pytest.raises(InputError, match="masks > 0"):
         fuse.majority_vote(masks)
     assert fuse.majority_vote(masks > 0).label.tolist() == [0, 0, 1]
+
+
+def test_numbers_that_are_hardly_classes_are_refused_before_memory_is_taken():
+    labels = np.array([[0, 1, 1, 0], [0, 1, 0, 0], [1, 1, 1, 0]])
+    with pytest.raises(InputError, match="30001 classes"):
+        fuse.majority_vote(labels * 30000)
+    with pytest.raises(InputError, match=str(2**63)):
+        fuse.majority_vote(labels.astype(np.uint64) * np.uint64(2**63))
+
+
+def test_a_table_of_texts_is_no_table_of_classes():
+    table = pd.DataFrame({"task": range(3000), "rater": "anna", "label": range(3000)})
+    with pytest.raises(InputError, match="3000 different labels"):
+        fuse.dawid_skene(table)

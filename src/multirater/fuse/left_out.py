@@ -115,5 +115,4 @@ def _is_alone_at_top(values: Array, place: NDArray[np.integer]) -> NDArray[np.bo
     """Whether no other entry of a row is as large as the one at a place, but for rounding."""
     rounded = values.round(9)
     own = rounded[np.arange(len(place)), place]
-    n_as_large: NDArray[np.intp] = (rounded >= own[:, None]).sum(1)
-    return n_as_large == 1
+    return np.asarray((rounded >= own[:, None]).sum(1) == 1)

@@ -16,7 +16,7 @@ from multirater.fuse.answers import Answers, answers_from_rows
 from multirater.fuse.table import Table, encode_table
 from multirater.metrics.class_indices import class_indices
 from multirater.patterns import Patterns, encode_patterns, merge_patterns
-from multirater.types import MISSING, Labels
+from multirater.types import MISSING, MOST_CLASSES, Labels
 
 LabelInput: TypeAlias = ArrayLike | Labels | pd.DataFrame | Sequence[NDArray[Any]]
 """Labels (n_raters, *space), a sequence of such cases, a long table or a wide table."""
@@ -304,6 +304,14 @@ def _n_classes(
                 "labels are 0 and 255, as image files store masks",
                 expected="class indices",
                 fix="fuse `masks > 0`; or give n_classes=256 if 255 is meant as a class",
+            )
+        )
+    if size > MOST_CLASSES:
+        raise InputError(
+            Fault(
+                f"{size} classes",
+                expected=f"at most {MOST_CLASSES}",
+                fix="number the classes 0, 1, 2, ...; labels of single objects are no classes",
             )
         )
     if highest >= size:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from multirater.errors import Fault, InputError
 from multirater.free_memory import free_memory
 from multirater.fuse.answers import Answers, answers_from_codes
-from multirater.types import ANSWER_COLUMNS, MISSING
+from multirater.types import ANSWER_COLUMNS, MISSING, MOST_CLASSES
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,10 +28,20 @@ class Table:
 
 def long_columns(frame: pd.DataFrame) -> tuple[str, str, str] | None:
     """Return the columns for task, rater and label; None when the table is not a long one."""
-    found = {
-        kind: next((name for name in names if name in frame.columns), None)
+    known = {
+        kind: [name for name in names if name in frame.columns]
         for kind, names in ANSWER_COLUMNS.items()
     }
+    found = {kind: next(iter(names), None) for kind, names in known.items()}
+    twice = next((names for names in known.values() if len(names) > 1), None)
+    if twice is not None and all(found.values()):
+        raise InputError(
+            Fault(
+                f"table has columns {' and '.join(twice)}, which mean the same",
+                expected="one of them",
+                fix="remove or rename the other",
+            )
+        )
     if all(found.values()):
         return found["case"], found["rater"], found["label"]  # type: ignore[return-value]
     if found["rater"] is None and found["label"] is None:
@@ -102,6 +112,14 @@ def _require_room(n_tasks: int, n_raters: int, n_classes: int) -> None:
     """
     taken = 8 * _COPIES * n_classes * (n_tasks + n_raters * n_classes)
     room = free_memory()
+    if n_classes > MOST_CLASSES:
+        raise InputError(
+            Fault(
+                f"the table has {n_classes} different labels",
+                expected=f"at most {MOST_CLASSES} classes",
+                fix="is the column of labels one of classes, rather than of texts or numbers?",
+            )
+        )
     if n_classes > _ALWAYS and taken > room:
         raise InputError(
             Fault(

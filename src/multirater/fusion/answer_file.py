@@ -20,12 +20,11 @@ from numpy.typing import NDArray
 from multirater.errors import Fault, InputError
 from multirater.fuse.table import long_columns
 from multirater.fusion.parquet_answers import read_answers
-from multirater.io.tables.csv_table import require_distinct
+from multirater.io.tables.csv_table import UTF_16, require_distinct
 from multirater.io.tables.parquet_table import is_parquet
 from multirater.words import counted
 
 _SEPARATORS = ",;\t"
-_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _ROWS_AT_ONCE = 2**20
 
 
@@ -37,7 +36,7 @@ def separator_of(header: str) -> str:
 def encoding_of(path: Path) -> str:
     """Return the encoding of a table by its first bytes: UTF-8, or UTF-16 where it says so."""
     with path.open("rb") as stream:
-        return "utf-16" if stream.read(2) in _UTF_16 else "utf-8-sig"
+        return "utf-16" if stream.read(2) in UTF_16 else "utf-8-sig"
 
 
 def read_answer_file(path: Path, also: Sequence[str] = ()) -> pd.DataFrame:

@@ -32,6 +32,7 @@ from multirater.io.tables.table_check import Files, LabelKind, kind_of_labels, t
 from multirater.progress import track
 from multirater.types import (
     MISSING,
+    MOST_CLASSES,
     Case,
     Classes,
     Dataset,
@@ -42,6 +43,7 @@ from multirater.types import (
     LabelMap,
     Source,
 )
+from multirater.words import listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,6 +85,7 @@ def read_dataset(
         (('anna', 'bert'), ('cat', 'dog'), array([0, 1], dtype=int16))
     """
     faults: list[Fault] = []
+    _require_place_or_table(path)
     if isinstance(path, str | Path):
         rows, folder = _rows_at(Path(path), faults)
         table = Path(path) / manifest.FILE_NAME
@@ -122,6 +125,19 @@ def read_dataset(
     if table_of_features is not None:
         more += _feature_faults(table_of_features, rows)
     raise InputError([*(fault.at(file=origin) for fault in faults), *more])
+
+
+def _require_place_or_table(path: object) -> None:
+    is_table = hasattr(path, "columns")  # to ask for its type would load pandas for folders, too
+    if is_table or (isinstance(path, str | Path) and "\0" not in str(path)):
+        return
+    raise InputError(
+        Fault(
+            f"{path!r:.60} is no data set",
+            expected="the path of a folder or table, or a table in memory",
+            fix="arrays become one by `dataset_from_arrays`",
+        )
+    )
 
 
 def _features(rows: list[Row], files: Files) -> Path | None:
@@ -231,6 +247,14 @@ def _rows_of_frame(frame: pd.DataFrame) -> list[Row]:
 
 def _cell(value: object) -> str:
     """Return the text a CSV file would hold; a missing value turns whole numbers into floats."""
+    if isinstance(value, float | np.floating) and np.isinf(value):
+        raise InputError(
+            Fault(
+                f"the table holds {value}",
+                expected="texts, whole numbers, or nothing",
+                fix="leave the cell empty where there is no label",
+            )
+        )
     if isinstance(value, float | np.floating) and float(value).is_integer():
         value = int(value)
     return str(value).strip()
@@ -275,6 +299,14 @@ def _counted_names(rows: Iterable[Row]) -> Classes:
     names = {name for row in rows for name in (row.label, row.truth) if name}
     numbers = sorted((name for name in names if name.isdecimal()), key=int)
     ordered = numbers + sorted(name for name in names if not name.isdecimal())
+    if len(ordered) > MOST_CLASSES:
+        raise InputError(
+            Fault(
+                f"{len(ordered)} different labels, such as {listed(ordered, most=3)}",
+                expected=f"at most {MOST_CLASSES} classes",
+                fix="is the column of labels one of classes, rather than of texts or numbers?",
+            )
+        )
     return Classes(tuple(LabelClass(name) for name in ordered))
 
 

@@ -9,10 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multirater.errors import Fault, InputError
-from multirater.types import MISSING
-
-MOST_CLASSES = 2048
-"""A table of classes by classes stays small up to here; beyond, the values are hardly indices."""
+from multirater.types import MISSING, MOST_CLASSES
 
 
 def as_class_indices(labels: ArrayLike) -> NDArray[np.signedinteger[Any]]:
@@ -36,6 +33,14 @@ def class_indices(labels: ArrayLike) -> NDArray[np.integer[Any]]:
             Fault(
                 f"labels are of type {array.dtype}",
                 expected="class indices as integers, booleans, or floats with NaN for missing",
+                fix="number the classes 0, 1, 2, ...",
+            )
+        )
+    if array.dtype == np.uint64 and int(array.max(initial=0)) > np.iinfo(np.int64).max:
+        raise InputError(
+            Fault(
+                f"label {int(array.max())}",
+                expected="class indices from 0",
                 fix="number the classes 0, 1, 2, ...",
             )
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from multirater.io.survey import Survey
 from multirater.progress import say
 from multirater.sanity.alike import alike_raters, alike_to_truth
+from multirater.sanity.class_names import odd_class_names
 from multirater.sanity.coverage import covering_classes
 from multirater.sanity.empty import empty_for_missing, missing_for_empty
 from multirater.sanity.facts import study_facts
@@ -37,6 +38,7 @@ _CHECKS = (
     missing_for_empty,
     mixed_patients,
     unmatched_raters,
+    odd_class_names,
 )
 
 

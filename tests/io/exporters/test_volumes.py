@@ -1,5 +1,7 @@
 """Tools of volumes, out and back in: every voxel, every class, and the place of the grid."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import SimpleITK as sitk
@@ -59,3 +61,15 @@ def test_segments_have_names_colours_and_values_for_slicer(volumes, tmp_path):
     assert file.GetMetaData("Segment1_Color") == "0 1 0"
     assert file.GetMetaData("Segment1_LabelValue") == "2"
     assert file.GetSpacing() == pytest.approx(GEOMETRY.spacing[::-1])
+
+
+@pytest.mark.parametrize("tool", ["slicer", "itk-snap", "monailabel"])
+def test_a_label_without_any_labelled_voxel_is_left_out(volumes, tmp_path, read_labels, tool):
+    study = read_dataset(volumes)
+    nothing = Source(lambda: LabelMap(np.full(SPACE, -1, dtype=np.int16), GEOMETRY))
+    first = study.cases[0]
+    changed = replace(first, labels={**first.labels, "bert": nothing})
+    out = export_dataset(replace(study, cases=(changed, *study.cases[1:])), tool, tmp_path / "out")
+    import_study(tool, [out], tmp_path / "again", images=volumes / "images")
+    kept = {key for key in read_labels(volumes) if key != ("p1", "bert")}
+    assert read_labels(tmp_path / "again").keys() == kept

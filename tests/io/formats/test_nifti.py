@@ -188,3 +188,13 @@ def test_voxels_that_cannot_be_are_refused_and_not_made_up(tmp_path, size, qform
     read = f"from multirater.io import read_image; read_image({str(path)!r})"
     said = subprocess.run([sys.executable, "-c", read], capture_output=True, text=True, check=False)
     assert "pixdim" not in said.stderr
+
+
+@pytest.mark.parametrize("place", [112, 116])  # scl_slope, scl_inter
+def test_a_scale_without_end_is_refused_and_not_left_out(tmp_path, place):
+    nibabel.save(nibabel.Nifti1Image(np.ones((2, 3, 4), np.int16), np.eye(4)), tmp_path / "a.nii")
+    raw = bytearray((tmp_path / "a.nii").read_bytes())
+    raw[place : place + 4] = np.float32(np.inf).tobytes()
+    (tmp_path / "a.nii").write_bytes(raw)
+    with pytest.raises(InputError, match="scl_"):
+        read_image(tmp_path / "a.nii")

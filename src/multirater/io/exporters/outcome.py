@@ -56,12 +56,17 @@ class Outcome:
         return file_names(case.name for case in self.dataset)
 
     def labels(self) -> Iterator[tuple[Case, str, LabelMap]]:
-        """Yield each case with each rater and their label."""
+        """Yield each case with each rater and their label; not where no pixel is labelled."""
         cases = self.dataset
         for case in track(cases, "exporting", len(cases)):
             for rater in self.dataset.raters:
-                if rater in case.labels:
-                    yield case, rater, case.read_label(rater)
+                if rater not in case.labels:
+                    continue
+                label = case.read_label(rater)
+                if label.array.ndim and not (label.array != MISSING).any():
+                    self.notes.append(f"left out: {rater} labelled no pixel of {case.name}")
+                    continue
+                yield case, rater, label
 
     def probability(self, case: Case) -> NDArray[Any] | None:
         """Return the class probabilities (n_classes, *space) that a fusion wrote beside labels."""
@@ -109,8 +114,8 @@ class Outcome:
             )
 
     def without_gaps(self, label: LabelMap) -> NDArray[np.int16]:
-        """Return the label with background where nobody labelled, and note that."""
-        note = "pixels that nobody labelled are written as background: the format has no word"
+        """Return the label with background where a rater did not label, and note that."""
+        note = "pixels that are not labelled are written as background: the format has no word"
         if (label.array == MISSING).any() and note not in self.notes:
             self.notes.append(note)
         return np.asarray(np.where(label.array == MISSING, 0, label.array))

@@ -33,7 +33,7 @@ from multirater.io.formats.grid import (
     steps_of,
 )
 from multirater.io.formats.guard import cannot_hold, reading
-from multirater.io.formats.nifti_start import require_short_start
+from multirater.io.formats.nifti_start import require_sound_start
 from multirater.types import Geometry, Image
 
 _INTEGERS = tuple(f"{kind}{size}" for kind in ("int", "uint") for size in (8, 16, 32, 64))
@@ -93,7 +93,7 @@ def _quietly() -> Iterator[None]:
 
 
 def _load(path: Path) -> Any:
-    require_short_start(path)
+    require_sound_start(path)
     with _quietly():  # what it corrects is looked at below
         file = nibabel.load(path, mmap=False)
     if not isinstance(file, nibabel.Nifti1Pair):

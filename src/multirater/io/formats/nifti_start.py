@@ -7,6 +7,7 @@ the pixels.
 from __future__ import annotations
 
 import struct
+from math import isinf
 from pathlib import Path
 from typing import IO, Any
 
@@ -18,8 +19,8 @@ _LONGEST = 2**26
 """Bytes before the pixels: extensions are texts."""
 
 
-def require_short_start(path: Path) -> None:
-    """Refuse pixels that begin far into the file, and extensions that reach beyond their place.
+def require_sound_start(path: Path) -> None:
+    """Refuse pixels that begin far into the file, extensions that reach beyond, endless scales.
 
     Raises:
         ValueError: with what is wrong.
@@ -30,7 +31,9 @@ def require_short_start(path: Path) -> None:
         if not headers:
             raise ValueError("it has no NIfTI header")
         for kind in headers:
-            _require_short(kind(start[: kind.sizeof_hdr], check=False), stream)
+            header = kind(start[: kind.sizeof_hdr], check=False)
+            _require_scale(header)
+            _require_short(header, stream)
 
 
 def _is_of(kind: Any, start: bytes) -> bool:
@@ -38,6 +41,13 @@ def _is_of(kind: Any, start: bytes) -> bool:
     place = 344 if kind is Nifti1Header else 4
     marks = (kind.single_magic[:3], kind.pair_magic[:3])
     return len(start) >= kind.sizeof_hdr and start[place : place + 3] in marks
+
+
+def _require_scale(header: Any) -> None:
+    """Refuse a scale without end, which nibabel takes for none; NaN and 0 do mean none."""
+    for name in ("scl_slope", "scl_inter"):
+        if isinf(header[name]):
+            raise ValueError(f"{name} is {header[name]}, its pixels are no numbers")
 
 
 def _require_short(header: Any, stream: IO[bytes]) -> None:

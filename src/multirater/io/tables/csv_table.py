@@ -11,6 +11,9 @@ from multirater.errors import Fault, InputError
 from multirater.io.tables.parquet_table import is_parquet, read_cells
 from multirater.io.tables.spreadsheet import meant
 
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+"""How a text of UTF-16 begins, by which it is told."""
+
 
 def read_table(
     path: Path, faults: list[Fault], *, expected: str, aliases: Mapping[str, str] | None = None
@@ -21,7 +24,7 @@ def read_table(
     are empty.
 
     Args:
-        path: the file, UTF-8 with or without a byte-order mark; or Parquet.
+        path: the file, UTF-8 with or without a byte-order mark, or UTF-16 with one; or Parquet.
         faults: where lines that do not fit the header are noted; they are left out.
         expected: the header, in words, for messages.
         aliases: other names of columns.
@@ -68,7 +71,8 @@ def read_table(
 
 def _text(path: Path) -> str:
     try:
-        return path.read_bytes().decode("utf-8-sig")
+        content = path.read_bytes()
+        return content.decode("utf-16" if content[:2] in UTF_16 else "utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(
             Fault(f"is not UTF-8 text ({error})", fix="save the table as UTF-8 CSV", file=str(path))
