@@ -146,15 +146,22 @@ def key_of(job: Job) -> str:
 
 
 def current_commit() -> str:
-    """Return the short commit of the code that runs, with `+` when files differ from it."""
-    git = ["git", "-C", str(Path(__file__).parent)]
+    """Return the short commit of the code that runs, with `+` when files differ from it.
+
+    Results are no code: while one table is being made, another may be.
+    """
+    commit = _git("rev-parse", "--short", "HEAD")
+    changed = ("status", "--porcelain", "--untracked-files=no", "--", ":/")
+    is_changed = _git(*changed, f":(exclude){RESULTS}")
+    return commit + "+" * bool(is_changed) or "unknown"
+
+
+def _git(*words: str) -> str:
+    folder = str(Path(__file__).parent)
     found = subprocess.run(
-        [*git, "describe", "--always", "--dirty=+", "--exclude=*"],
-        capture_output=True,
-        text=True,
-        check=False,
+        ["git", "-C", folder, *words], capture_output=True, text=True, check=False
     )
-    return found.stdout.strip() or "unknown"
+    return found.stdout.strip()
 
 
 def _finished(

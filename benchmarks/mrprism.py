@@ -34,7 +34,7 @@ from multirater.metrics import dice_score, soft_dice_score
 from multirater.samples import digits_dataset
 from multirater.simulate import simulate_dataset
 from multirater.training import TrainConfig, train
-from multirater.training.posterior import NetworkFuser
+from multirater.training.posterior import LearnedOptions, NetworkFuser
 from multirater.training.predictor import Predictor
 from multirater.types import Case, Dataset, Labels
 
@@ -72,6 +72,7 @@ ABLATIONS: dict[str, dict[str, Any]] = {
     "prism, self-fused": {"supervision": "self-fused"},
     "prism, as printed, concatenation": {**PRINTED, "integration": "concatenation"},
     "prism, as printed, conv-lstm": {**PRINTED, "integration": "conv-lstm"},
+    "prism, widths of Table 5": {"widths": "table-5"},
 }
 """What differs from `prism`: Table 4, and what the paper leaves open."""
 
@@ -81,6 +82,11 @@ nothing that every loss trains."""
 
 SIMULATED = ("mode", "cm global", "mrnet", "prism")
 FUSIONS = ("majority-vote", "staple", "max-mig", "prism")
+EQUATIONS: dict[str, LearnedOptions] = {
+    "prism, y_fuse": LearnedOptions(prior="uniform"),
+    "prism, y_self": LearnedOptions(prior="uniform", labels="expected"),
+}
+"""Eq. 4 and 5, without what ConP sees as prior."""
 N_TRAIN, N_FOLDS = 34, 5
 
 
@@ -125,6 +131,12 @@ def all_jobs(sizes: Sizes) -> list[Job]:
         for split in of_seeds
         for name in SIMULATED
     ]
+    sized: list[Job] = [{"data": "brain"}, {"data": "digits", "digits": list(sizes.digits)}]
+    jobs += [
+        {**data, "method": "prism", "split": split, "fused": "eq. 4, 5", **plain}
+        for split in of_seeds
+        for data in sized
+    ]
     return jobs
 
 
@@ -136,6 +148,14 @@ def work(job: Job) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         run = train(dataset, Path(folder) / "run", config)
         tested = dataset.split("test")
+        if "fused" in job:
+            return {
+                key: value
+                for name, options in EQUATIONS.items()
+                for key, value in fusion_scores(
+                    NetworkFuser(run.folder, options=options), tested, name
+                ).items()
+            }
         found = {"nll": run.best_nll, "epoch": run.best_epoch}
         found |= prediction_scores(Predictor(run.folder), tested)
         if job.get("scored") == BOTH:

@@ -7,7 +7,8 @@ Pairwise-flippers on digits of half the size, as there: the oracle, who knows ev
 and the raters' own accuracy ("annotators" of Fig. 3); the paper's marginal likelihood beside the
 joint one; the weight of the trace per label and per image, as in the paper's listing (Fig. 5,
 left); rounds of generalized EM and MBEM at the same number of epochs (Fig. 5, T and G); the four
-raters of CIFAR-10 with one label per image, true and found (Fig. 2). Results:
+raters of CIFAR-10 with one label per image, true and found (Fig. 2); and Table 1 with more
+photographs and passes. Results:
 benchmarks/results/tanno2019_forms.jsonl, .md, and tanno2019-cifar10-raters.png.
 """
 
@@ -26,8 +27,21 @@ from grid import Job, Record, as_table, grid_arguments, markdown, mean_std, run_
 from grid import what_was_run as ran
 from multirater import RaterClassifier
 from multirater.simulate import label_supply, simulate_class_labels
-from tanno2019 import FULL, NETWORKS, QUICK, Sizes, images_of, job_of, measures, rater_cms
+from tanno2019 import (
+    FULL,
+    METHODS,
+    NETWORKS,
+    OF_THE_PAPER,
+    QUICK,
+    Part,
+    Sizes,
+    images_of,
+    job_of,
+    measures,
+    rater_cms,
+)
 from tanno2019_data import fetch_all
+from tanno2019_report import table_1
 
 MARGINAL = {"likelihood": "marginal"}
 FORMS: dict[str, dict[str, Any]] = {
@@ -38,6 +52,8 @@ FORMS: dict[str, dict[str, Any]] = {
 }
 WEIGHTS, PER = (0.1, 0.01, 0.001), ("label", "image")
 ROUNDS = (1, 2, 5, 12)
+LONGER = Part(20_000, 5000, 12)
+"""Photographs of Table 1 here, and passes over them."""
 
 
 def all_jobs(sizes: Sizes) -> list[Job]:
@@ -57,6 +73,11 @@ def all_jobs(sizes: Sizes) -> list[Job]:
                 for rounds in ROUNDS:
                     job = _job(sizes, 0.45, supply, method, seed, "5 rounds")
                     jobs.append({**job, "rounds": rounds})
+    longer = LONGER if sizes is FULL else sizes.cifar10
+    for method in ("truth", *OF_THE_PAPER):
+        for supply in ("dense", "one"):
+            job = job_of(longer, "cifar10", "four raters", 0.45, supply, method, 0)
+            jobs.append({**job, "part": "1"})
     return jobs
 
 
@@ -67,7 +88,8 @@ def _job(sizes: Sizes, p: float, supply: str, form: str, seed: int, part: str) -
 
 def settings_of(job: Job) -> dict[str, Any]:
     """Arguments of `RaterClassifier` for a job."""
-    own = FORMS.get(job["method"], {"method": job["method"]})
+    known = METHODS if job["part"] == "1" else FORMS
+    own = known.get(job["method"], {"method": job["method"]})
     network = NETWORKS[job["data"]]
     more: dict[str, Any] = {**network.get("settings", {}), **own.get("settings", {})}
     if "rounds" in job:
@@ -106,6 +128,7 @@ def write_report(records: Sequence[Record], n_jobs: int, arguments: argparse.Nam
     if len(runs):
         parts += [_figure_3(runs[runs["part"] == "3"]), _weights(runs), _rounds(runs)]
         parts.append(_figure_2(runs[runs["part"] == "2"], path.parent))
+        parts.append(table_1(runs[runs["part"] == "1"]))
     path.write_text("\n".join(part for part in parts if part), encoding="utf-8")
     return path
 
@@ -115,7 +138,12 @@ def _figure_3(runs: pd.DataFrame) -> str:
         return ""
     table = mean_std(runs, "method", ["supply", "p"], "accuracy", digits=1, scale=100)
     raters = mean_std(
-        runs.assign(method="annotators"), "method", ["supply", "p"], "rater accuracy", scale=100
+        runs.assign(method="annotators"),
+        "method",
+        ["supply", "p"],
+        "rater accuracy",
+        digits=1,
+        scale=100,
     )
     both = pd.concat([table, raters])
     both.index.name = "method"

@@ -1,5 +1,6 @@
 import importlib
 import json
+import subprocess
 import sys
 import textwrap
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+import grid
 from grid import as_table, grid_arguments, markdown, mean_std, read_records, run_grid
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
@@ -108,3 +110,21 @@ def test_every_benchmark_says_what_it_takes(name, monkeypatch, capsys):
         importlib.import_module(name).main()
     assert end.value.code == 0
     assert capsys.readouterr().out.startswith(f"usage: {name}.py")
+
+
+def test_the_commit_of_a_run_is_marked_by_changed_code_and_not_by_results(tmp_path, monkeypatch):
+    (tmp_path / "results").mkdir()
+    for name in ("grid.py", "results/table.md"):
+        (tmp_path / name).write_text("as committed")
+    monkeypatch.setattr(grid, "__file__", str(tmp_path / "grid.py"))
+    monkeypatch.setattr(grid, "RESULTS", tmp_path / "results")
+    assert grid.current_commit() == "unknown"
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b"]
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "first"]):
+        subprocess.run([*git, *words], check=True)
+    commit = grid.current_commit()
+    (tmp_path / "results" / "table.md").write_text("another table")
+    assert grid.current_commit() == commit
+    assert not commit.endswith("+")
+    (tmp_path / "grid.py").write_text("other code")
+    assert grid.current_commit() == commit + "+"

@@ -40,6 +40,8 @@ def test_folds_test_every_slice_once():
 
 
 def fake(job):
+    if "fused" in job:
+        return {"fusion prism, y_fuse": 0.75, "fusion prism, y_self": 0.7}
     n_steps = 4 if job["method"].startswith("prism") else 1
     found = {
         "soft Dice": 0.8,
@@ -67,6 +69,7 @@ def test_the_report_has_all_tables(tmp_path):
     for title in ("Table 1", "Table 2", "Table 3", "Table 4", "Fig. 4", "Simulated raters"):
         assert title in text
     assert "| prism, as printed | 80.00 ± 0.00 | 90.00 ± 0.00 | 3 | 89.58 |" in text
+    assert "| prism, y_fuse | 75.00 ± 0.00 | - | 75.00 ± 0.00 | 89.70 |" in text
     assert "| prism, recurrence 3 | 80.00 ± 0.00 | 80.00 ± 0.00 | 85.52 |" in text
     assert "| prism | 80.00 ± 0.00 | 80.00, 80.00, 80.00, 80.00 | 1.00 ± 0.00 |" in text
 
@@ -84,3 +87,10 @@ def test_an_ablation_is_scored_at_the_best_epoch_and_at_the_last():
     job = {"data": "brain", "method": name, "split": "seed 0", "epochs": 2, "scored": mrprism.BOTH}
     assert mrprism.config_of(job).options["shuffled"] == "learning"
     assert 0 <= mrprism.work(job)["last"] <= 1
+
+
+def test_equations_of_fusion_take_no_prior_and_y_self_no_labels():
+    job = {"data": "brain", "method": "prism", "split": "seed 0", "epochs": 1, "fused": "eq. 4, 5"}
+    found = mrprism.work(job)
+    assert set(found) == {"fusion prism, y_fuse", "fusion prism, y_self"}
+    assert found["fusion prism, y_fuse"] > found["fusion prism, y_self"]

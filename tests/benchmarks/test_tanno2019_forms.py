@@ -39,7 +39,8 @@ def test_the_report_has_every_table_and_the_figure(tmp_path):
     ]
     arguments = Namespace(results=tmp_path / "forms.jsonl", quick=True)
     text = tanno2019_forms.write_report(records, len(jobs), arguments).read_text()
-    for title in ("Fig. 3", "Fig. 5: weight", "Fig. 5: rounds", "Fig. 2"):
+    for title in ("Fig. 3", "Fig. 5: weight", "Fig. 5: rounds", "Fig. 2", "Table 1"):
         assert title in text
-    assert "| annotators | 45.000" in text
+    assert "| annotators | 45.0" in text
+    assert "| trace | 50.0 | 10.00 | 1 | 1 | 77.65 | 1.22 |" in text
     assert (tmp_path / "tanno2019-cifar10-raters.png").exists()
