@@ -178,3 +178,35 @@ def test_a_truncated_file_is_an_error(tmp_path, dicom_slice, compressed):
                 np.testing.assert_array_equal(read(cut).array[0], pixels)
                 n_whole += 1
     assert n_whole < 5
+
+
+def changed(path, **values):
+    header = pydicom.dcmread(path)
+    for name, value in values.items():
+        setattr(header, name, value)
+    header.save_as(path)
+    return path
+
+
+@pytest.mark.parametrize("read", [read_image, read_label_array])
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"PixelData": bytes(100), "ImageComments": "x" * 1000}, "pixels have 100 of 544 bytes"),
+        ({"PixelData": bytes(2 * 544)}, "have room for more"),
+        ({"PixelSpacing": ["-1", "1"]}, "pixels of -1 by 1 mm"),
+    ],
+)
+def test_pixels_that_are_not_what_the_header_says_are_refused(
+    tmp_path, dicom_slice, read, change, words
+):
+    path = changed(dicom_slice(tmp_path / "a.dcm", np.ones((16, 17), np.uint16)), **change)
+    with pytest.raises(InputError, match=words):
+        read(path)
+
+
+def test_labels_in_other_than_the_lowest_bits_are_refused(tmp_path, dicom_slice):
+    path = dicom_slice(tmp_path / "a.dcm", np.ones((16, 17), np.uint16))
+    changed(path, BitsStored=8, HighBit=15)
+    with pytest.raises(InputError, match="8 bits of which the highest is bit 15"):
+        read_label_array(path)

@@ -350,3 +350,38 @@ def test_frames_that_are_not_there_are_refused(tmp_path):
     content.save_as(tmp_path / "a.dcm")
     with pytest.raises(InputError, match="truncated"):
         read_dicom_seg(tmp_path / "a.dcm")
+
+
+def of_another_segment(content):
+    for frame in content.PerFrameFunctionalGroupsSequence:
+        (named,) = frame.SegmentIdentificationSequence
+        named.ReferencedSegmentNumber = max(named.ReferencedSegmentNumber, 2) + 5
+
+
+def without_a_description(content):
+    del content.SegmentSequence[-1]
+
+
+def of_fewer_frames(content):
+    content.NumberOfFrames = 3
+    content.PerFrameFunctionalGroupsSequence = content.PerFrameFunctionalGroupsSequence[:3]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (of_another_segment, "is of segment 7, it describes 1, 2"),
+        (without_a_description, "is of segment 2, it describes 1"),
+        (of_fewer_frames, "have room for more"),
+    ],
+)
+def test_frames_that_no_segment_owns_do_not_vanish(tmp_path, change, words):
+    values = np.zeros((3, 8, 8), np.int16)
+    values[:, :2], values[:, 2:4] = 1, 2
+    label = LabelMap(values, Geometry.default(3))
+    write_dicom_seg(label, tmp_path / "a.dcm", classes=Classes.numbered(3))
+    content = pydicom.dcmread(tmp_path / "a.dcm")
+    change(content)
+    content.save_as(tmp_path / "a.dcm")
+    with pytest.raises(InputError, match=words):
+        read_dicom_seg(tmp_path / "a.dcm")

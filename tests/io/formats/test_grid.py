@@ -31,7 +31,11 @@ def test_steps_and_back():
 
 
 @pytest.mark.parametrize(
-    "steps", [np.zeros((3, 3)), np.ones((3, 3)), np.full((3, 3), np.nan), np.diag([1.0, 1.0, 0.0])]
+    "steps",
+    [
+        *(np.zeros((3, 3)), np.ones((3, 3)), np.full((3, 3), np.nan), np.diag([1.0, 1.0, 0.0])),
+        *(np.eye(3) * 1e-30, np.eye(3) * 1e30),
+    ],
 )
 def test_grids_that_span_no_space_are_refused(steps):
     with pytest.raises(InputError, match="unusable geometry"):

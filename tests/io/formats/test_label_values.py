@@ -387,3 +387,14 @@ def test_many_odd_values_make_an_image(n_values, share, is_image):
     n_odd = int(share * 10_000)
     array[0, :, 1:].flat[:n_odd] = np.resize(np.linspace(130, 254, n_values).astype(int), n_odd)
     assert ("looks like an image" in refused(array).fix) == is_image
+
+
+@pytest.mark.parametrize("n_channels", [2, 4])
+def test_black_drawings_on_transparency_are_no_class(n_channels):
+    drawn = np.zeros((n_channels, 4, 4), dtype=np.uint8)
+    drawn[-1, 1:3] = 255
+    with pytest.raises(InputError, match="differs by its opacity alone"):
+        decode_labels(drawn, None)
+    declared = Classes.numbered(n_channels + 1)
+    assert decode_labels(drawn, declared)[0].max() == n_channels
+    assert decode_labels(drawn, None, is_picture=False)[0].max() == n_channels

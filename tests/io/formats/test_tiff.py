@@ -161,6 +161,18 @@ def test_pixels_per_centimetre_are_a_size_and_dots_per_inch_are_not(tmp_path, un
     assert read_image(tmp_path / "a.tif").geometry.spacing == spacing
 
 
+def test_pages_that_ome_claims_and_the_file_lacks_are_refused(tmp_path):
+    path = tmp_path / "a.ome.tif"
+    tifffile.imwrite(path, VOLUME[:3], metadata={"axes": "ZYX"})
+    np.testing.assert_array_equal(read_image(path).array[0], VOLUME[:3])
+    honest = path.read_bytes()
+    assert b'SizeZ="3"' in honest
+    path.write_bytes(honest.replace(b'SizeZ="3"', b'SizeZ="4"'))
+    for read in (read_image, read_label_array):
+        with pytest.raises(InputError, match="lacks 1 of the 4 pages"):
+            read(path)
+
+
 def test_tifffile_arrays_without_axes(tmp_path):
     tifffile.imwrite(tmp_path / "a.tif", VOLUME, photometric="minisblack")
     assert read_image(tmp_path / "a.tif").array.shape == (1, 6, 20, 24)
@@ -186,6 +198,13 @@ def test_where_zero_is_white_larger_is_brighter_all_the_same(tmp_path, dtype):
     with Pillow.open(tmp_path / "a.tif") as picture:
         bright = np.asarray(picture).astype(dtype)
     np.testing.assert_array_equal(read_image(tmp_path / "a.tif").array[0], bright)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, bool])
+def test_labels_are_as_stored_where_zero_is_white(tmp_path, dtype):
+    mask = (VOLUME[0] > 100).astype(dtype)
+    tifffile.imwrite(tmp_path / "a.tif", mask, photometric="miniswhite")
+    np.testing.assert_array_equal(read_label_array(tmp_path / "a.tif").array[0], mask)
 
 
 def test_fax_compression_of_masks(tmp_path):

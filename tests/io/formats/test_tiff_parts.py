@@ -70,3 +70,13 @@ def test_a_tile_that_is_larger_than_memory(tmp_path):
     large = ((322, 4, 1, 2**20), (323, 4, 1, 2**20), *TILED[2:])
     tags = [tag for tag in page(*large, packing=8) if tag[0] not in (273, 279)]
     assert "claims to hold 1024.0 GB" in refused(tmp_path, tiff(tags))
+
+
+@pytest.mark.parametrize("tag", ["StripOffsets", "StripByteCounts"])
+def test_strips_that_are_not_in_the_file_are_refused(tmp_path, tag):
+    path = tmp_path / "a.tif"
+    tifffile.imwrite(path, np.ones((16, 16), np.uint8), rowsperstrip=4, metadata=None)
+    with tifffile.TiffFile(path, mode="r+b") as file:
+        found = file.pages[0].tags[tag]
+        found.overwrite((*found.value[:-1], 0))
+    assert "lacks 1 of the 4 strips" in refused(tmp_path, path.read_bytes())

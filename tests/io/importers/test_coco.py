@@ -72,6 +72,17 @@ def test_one_file_per_rater_later_above_earlier(tmp_path, run, read_labels):
     assert data["ear"].image.paths[0].resolve() == (tmp_path / "photos" / "ear.png").resolve()
 
 
+def test_a_category_called_background_is_class_0(tmp_path, run, read_labels):
+    categories = [{"id": 1, "name": "background"}, {"id": 2, "name": "vessel"}]
+    hole = [[6, 6, 10, 6, 10, 10, 6, 10]]
+    drawn = annotation(1, 7, 2, SQUARE), annotation(2, 7, 1, hole)
+    study = run(coco(tmp_path / "anna.json", *drawn, images=IMAGES[:1], categories=categories))
+    assert read_dataset(study).classes.names == ("background", "vessel")
+    label = read_labels(study)["ear", "anna"]
+    assert label[5, 5] == 1
+    assert (label[6:10, 6:10] == 0).all()
+
+
 def test_annotator_field(tmp_path, run, read_labels):
     both = coco(
         tmp_path / "all.json",

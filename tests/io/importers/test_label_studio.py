@@ -86,6 +86,15 @@ def test_ellipse_turned_by_a_quarter(run, read_labels):
     assert (labels["ear", "7"] != expected).sum() <= 4
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("form", ["rectangle", "ellipse"])
+def test_positions_too_large_to_turn_are_refused(run, form):
+    value = {"x": 1e308, "y": 1, "width": 1e308, "height": 1, "radiusX": 1e308, "radiusY": 1}
+    drawn = result(f"{form}labels", {**value, "rotation": 30})
+    with pytest.raises(InputError, match="result"):
+        run(task(1, "ear.png", annotation(1, 7, drawn)))
+
+
 def test_polygon_in_percent_on_another_resolution(run, read_labels):
     points = [[10, 10], [60, 15], [40, 80]]
     double = {"original_width": 64, "original_height": 48}

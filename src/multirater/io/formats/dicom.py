@@ -1,12 +1,13 @@
 """DICOM images in: a series of slices, or a single file.
 
 Pixels come from GDCM (by SimpleITK), with rescale slope and intercept applied slice by slice and
-palettes turned into colours; MONOCHROME1 is kept as stored. Labels come from pydicom as stored. A
-file with one frame is a 2-D image unless `ndim` says 3; a folder is a volume.
+palettes turned into colours; MONOCHROME1 is inverted, so that larger is brighter. Labels come from
+pydicom as stored. A file with one frame is a 2-D image unless `ndim` says 3; a folder is a volume.
 """
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -94,11 +95,25 @@ def _frames(path: Path, header: Any, as_labels: bool) -> NDArray[Any]:
     """Return the frames of a file as (frames, y, x, channels)."""
     with reading(path, "DICOM"):
         require_honest_frames(path, header)
-        values = pydicom.dcmread(path, force=True).pixel_array if as_labels else _rescaled(path)
-        if not as_labels:
+        if as_labels:
+            values = _stored(path, header)
+        else:
+            values = _rescaled(path)
             _require_one_rescale(header)
         n_frames = int(header.get("NumberOfFrames") or 1)
         return values.reshape(n_frames, int(header.Rows), int(header.Columns), -1)
+
+
+def _stored(path: Path, header: Any) -> NDArray[Any]:
+    """Return pixels as stored, whose bits must be the lowest ones, as pydicom takes for granted."""
+    n_bits, highest = (int(header.get(name, 0)) for name in ("BitsStored", "HighBit"))
+    if highest != n_bits - 1 and "HighBit" in header:
+        raise ValueError(f"it stores {n_bits} bits of which the highest is bit {highest}")
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*excess padding")
+        warnings.filterwarnings("error", "The decoded RLE segment")  # damage, cut off in silence
+        values: NDArray[Any] = pydicom.dcmread(path, force=True).pixel_array
+    return values
 
 
 def _rescaled(path: Path) -> NDArray[Any]:

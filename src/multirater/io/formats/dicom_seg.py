@@ -101,9 +101,21 @@ def read_dicom_seg(path: str | Path, *, like: GridShape | None = None) -> Image:
         require_sizes(header, file)
         require_honest_frames(file, header)
         content = highdicom.seg.segread(file)
+        _require_described(content)
         _require_volume(content, file)
         image = _as_image(_segment_numbers(content), content)
         return image if like is None else _placed(image, *like)
+
+
+def _require_described(content: Any) -> None:
+    """Refuse frames of segments that the file does not describe, which highdicom leaves out."""
+    described = set(content.segment_numbers)
+    for frame in range(int(content.NumberOfFrames)):
+        group = functional_group(content, frame, "SegmentIdentificationSequence")
+        number = None if group is None else int(group.ReferencedSegmentNumber)
+        if number is not None and number not in described:
+            listed = ", ".join(str(each) for each in sorted(described))
+            raise ValueError(f"its frame {frame + 1} is of segment {number}, it describes {listed}")
 
 
 def _require_volume(content: Any, path: Path) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from multirater.errors import Fault, InputError
 from multirater.extras import extra
 from multirater.io.formats.claims import inflated_size, require_room, room_for
+from multirater.io.formats.dicom_frames import bits_of_frame
 from multirater.io.formats.grid import geometry_from_steps, size_text
 from multirater.io.formats.guard import reading
 from multirater.io.formats.suffixes import is_dicom_file, is_image_file
@@ -152,10 +152,7 @@ def require_sizes(header: Any, path: Path) -> None:
                 fix="name the image's file or folder",
             )
         )
-    depth = int(header.get("BitsAllocated") or 8) * int(header.get("SamplesPerPixel") or 1)
-    if "422" in str(header.get("PhotometricInterpretation", "")):
-        depth = depth * 2 // 3  # two pixels share a colour
-    n_bytes = prod(sides) * _n_frames(header) * depth // 8
+    n_bytes = _n_frames(header) * bits_of_frame(header) // 8
     require_room(n_bytes, path)
     syntax = _syntax(header)
     is_packed = syntax is not None and syntax.is_compressed
@@ -243,6 +240,8 @@ class _Plane:
     def of(header: Any, place: Any, measures: Any = None, turned: Any = None) -> _Plane:
         measures = header if measures is None else measures
         spacing = _first_of(measures, "PixelSpacing", "ImagerPixelSpacing") or (1.0, 1.0)
+        if min(float(each) for each in spacing) < 0:
+            raise ValueError(f"it has pixels of {spacing[0]} by {spacing[1]} mm")
         thickness = _first_of(measures, "SpacingBetweenSlices", "SliceThickness") or 1.0
         orientation = (header if turned is None else turned).get("ImageOrientationPatient")
         position = place.get("ImagePositionPatient")

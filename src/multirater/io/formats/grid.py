@@ -22,6 +22,10 @@ WHOLE_VOXEL = 0.05
 """How far, in voxels, a voxel may be from its place on another grid to count as being there."""
 
 
+FINEST, COARSEST = 1e-9, 1e9
+"""Millimetres a voxel may be wide: from far below an atom to a thousand kilometres."""
+
+
 def geometry_from_steps(steps: ArrayLike, origin: ArrayLike) -> Geometry:
     """Build the geometry of a grid from its step vectors; the axes need not be perpendicular.
 
@@ -35,14 +39,15 @@ def geometry_from_steps(steps: ArrayLike, origin: ArrayLike) -> Geometry:
     """
     matrix, first = np.asarray(steps, dtype=float), np.asarray(origin, dtype=float)
     spacing = np.linalg.norm(matrix, axis=0)
-    usable = np.isfinite(matrix).all() and np.isfinite(first).all() and (spacing > 0).all()
+    can_be = ((spacing >= FINEST) & (spacing <= COARSEST)).all()
+    usable = np.isfinite(matrix).all() and np.isfinite(first).all() and can_be
     # Adding zero turns -0.0, which flips of axes leave behind, into 0.0.
     direction = matrix / spacing + 0.0 if usable else matrix
     if not usable or abs(np.linalg.det(direction)) < 1e-6:
         raise InputError(
             Fault(
                 f"has an unusable geometry: steps {matrix.tolist()}, origin {first.tolist()}",
-                expected="axes of positive spacing that span the space",
+                expected=f"axes that span the space, with steps of {FINEST:g} to {COARSEST:g} mm",
                 fix="correct the spacing, origin and direction in the file's header",
             )
         )

@@ -111,7 +111,22 @@ def _decode(
         array = array[:1]  # grey stored as colour
     if len(array) == 1:
         return _decode_values(array[0], classes, stray)
+    if is_picture and classes is None:
+        _require_colour(array)
     return _decode_channels(array, classes)
+
+
+def _require_colour(array: NDArray[Any]) -> None:
+    """Refuse black drawings on transparency, whose opacity would pass for a class of its own."""
+    if len(array) in (2, 4) and not array[:-1].any() and array[-1].any():
+        raise InputError(
+            Fault(
+                "is black everywhere, and differs by its opacity alone",
+                expected="class indices, 0 and 255, or one channel per class",
+                fix="save what was drawn without transparency; if the channels are classes, "
+                "declare them in classes.csv",
+            )
+        )
 
 
 def _whole_numbers(values: NDArray[Any]) -> NDArray[Any]:
@@ -367,7 +382,7 @@ def distinct(values: NDArray[Any]) -> NDArray[Any]:
     if values.dtype == np.uint8 and values.size <= 1 << 16:  # small pictures: one pass
         return np.bincount(values.reshape(-1)).nonzero()[0]
     low, high = int(values.min()), int(values.max())
-    if high - low > 1 << 16:
+    if high - low > 1 << 16 or high > np.iinfo(np.int64).max:
         return np.unique(values)
     if high - low <= _FEW_VALUES:  # looked for one by one, without another copy of a volume
         between = [value for value in range(low + 1, high) if (values == value).any()]

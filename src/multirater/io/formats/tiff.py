@@ -45,9 +45,9 @@ _ONE_FILE = {"is_mmstack": False, "is_ndtiff": False, "is_lsm": False}
 def read(path: Path, ndim: int | None, *, as_labels: bool = False) -> Image:
     """Read a TIFF file as (channels, *space).
 
-    A palette gives its colours when read as an image and its indices when read as labels. Files in
-    which zero is white are inverted, so that larger is brighter. A last sample that the file calls
-    opacity is no channel of an image if it is full everywhere.
+    A palette gives its colours when read as an image and its indices when read as labels. Images in
+    which zero is white are inverted, so that larger is brighter; labels are kept as stored. A last
+    sample that the file calls opacity is no channel of an image if it is full everywhere.
     """
     with reading(path, "TIFF"), _open(path) as file:
         series, geometry = _only_series(file), _own_geometry(file)
@@ -55,7 +55,7 @@ def read(path: Path, ndim: int | None, *, as_labels: bool = False) -> Image:
         roles = _roles(axes, sizes, ndim)
         _require_own_pages(series, file)
         require_parts(series, path)
-        pixels = _pixels(file, series, path).reshape(sizes)
+        pixels = _pixels(series, path, as_labels=as_labels).reshape(sizes)
         array = _arranged(pixels, roles)
         page = series.keyframe
         if page.photometric == tifffile.PHOTOMETRIC.PALETTE and not (as_labels or file.is_imagej):
@@ -144,7 +144,10 @@ def _only_series(file: tifffile.TiffFile) -> Any:
 
 
 def _require_own_pages(series: Any, file: tifffile.TiffFile) -> None:
-    """Refuse pages that all lie in another file of a set: tifffile looks for them in this one."""
+    """Refuse pages that are nowhere, which tifffile fills with zeros, or all in another file."""
+    n_absent = sum(page is None for page in series.pages)
+    if n_absent:
+        raise ValueError(f"it lacks {n_absent} of the {len(series.pages)} pages that it claims")
     others = [page for page in series.pages if page is not None and page.parent is not file]
     if others and not series.is_multifile:
         raise ValueError(f"its pixels all lie in another file, {others[0].parent.filename}")
@@ -190,21 +193,23 @@ def _arranged(pixels: NDArray[Any], roles: str) -> NDArray[Any]:
     return pixels.transpose(order).reshape(-1, *space)
 
 
-def _pixels(file: tifffile.TiffFile, series: Any, path: Path) -> NDArray[Any]:
+def _pixels(series: Any, path: Path, *, as_labels: bool) -> NDArray[Any]:
+    """Return pixels as stored; of an image, so that larger is brighter."""
     try:
         pixels: NDArray[Any] = series.asarray()
-    except ValueError as error:
+    except (ValueError, ImportError) as error:
         # What tifffile says of a compression that it cannot decode by itself, by its version.
-        if not any(words in str(error) for words in ("imagecodecs", "not supported")):
+        known = ("imagecodecs", "not supported", "No module")
+        if not any(words in str(error) for words in known):
             raise
-        return _decoded_by_pillow(series, path)
-    if series.keyframe.photometric == tifffile.PHOTOMETRIC.MINISWHITE:
-        return ~pixels if pixels.dtype.kind in "bu" else pixels
+        pixels = _decoded_by_pillow(series, path)
+    if series.keyframe.photometric == tifffile.PHOTOMETRIC.MINISWHITE and not as_labels:
+        return ~pixels if pixels.dtype.kind in "biu" else pixels
     return pixels
 
 
 def _decoded_by_pillow(series: Any, path: Path) -> NDArray[Any]:
-    """Read the pages by Pillow, which brings libtiff's decoders and turns white-is-zero itself."""
+    """Read the pages as stored, by Pillow, which brings libtiff's decoders."""
     from PIL import Image as Pillow
 
     with Pillow.open(path, formats=("TIFF",)) as picture:
@@ -223,6 +228,8 @@ def _decoded_by_pillow(series: Any, path: Path) -> NDArray[Any]:
                 fix="save it without compression, or `pip install imagecodecs`",
             )
         )
+    if series.keyframe.photometric == tifffile.PHOTOMETRIC.MINISWHITE:
+        return ~pixels if pixels.dtype in (np.bool_, np.uint8) else pixels  # Pillow has turned them
     return pixels
 
 

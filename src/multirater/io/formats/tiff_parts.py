@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import lzma
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from io import BytesIO
 from math import prod
 from pathlib import Path
 from typing import Any
 
+from multirater.errors import Fault, InputError
 from multirater.io.formats.claims import inflated_size, require_room, room_for
 
 _LZMA = 34925
@@ -47,11 +48,26 @@ def require_parts(series: Any, path: Path) -> None:
     if page.is_tiled:  # tiles may stand out over the edges of a page
         n_pixels = prod(page.chunks) * one * n_parts
         require_room(n_pixels, path)
-    n_packed = sum(n_bytes for _, n_bytes in _parts(series))
+    parts = list(_parts(series))
+    _require_bytes(parts)
+    n_packed = sum(n_bytes for _, n_bytes in parts)
     if n_packed > _SHARED * path.stat().st_size + _STEP:
         raise ValueError(f"it claims {n_packed} bytes of packed pixels")
     if n_packed * _MOST_PACKED.get(page.compression, 1) > room_for(path):
         _require_unpacked(series, path, n_pixels + _STEP)
+
+
+def _require_bytes(parts: Sequence[tuple[int, int]]) -> None:
+    """Refuse parts that are not in the file, which tifffile fills with zeros."""
+    n_absent = sum(offset == 0 or n_bytes == 0 for offset, n_bytes in parts)
+    if n_absent:
+        raise InputError(
+            Fault(
+                f"lacks {n_absent} of the {len(parts)} strips or tiles of its pages",
+                expected="pixels everywhere",
+                fix="save the file again, not sparse (of GDAL: `-co SPARSE_OK=FALSE`)",
+            )
+        )
 
 
 def _parts(series: Any) -> Iterator[tuple[int, int]]:

@@ -24,6 +24,7 @@ from multirater.io.importers.painting import Thing, paint
 from multirater.io.importers.work import Export, Task, Work
 from multirater.types import Classes, LabelClass
 
+_NOTHING = "background"
 _WHAT = "a COCO file with the lists images, annotations and categories"
 
 
@@ -40,12 +41,13 @@ def read_export(sources: Sequence[Path], classes: Sequence[str] = ()) -> Export:
     if faults:
         raise InputError(faults)
     names = _categories(contents, classes, faults)
-    index = {number: i for i, number in enumerate(names, 1)}
+    drawn = {number: name for number, name in names.items() if name != _NOTHING}
+    index = dict.fromkeys(names, 0) | {number: i for i, number in enumerate(drawn, 1)}
     tasks: list[Task] = []
     for path, content in contents.items():
         with collecting(faults, file=path):
             tasks += _tasks(path, content, index, faults)
-    items = (LabelClass("background"), *(LabelClass(name) for name in names.values()))
+    items = (LabelClass(_NOTHING), *(LabelClass(name) for name in drawn.values()))
     return Export(Classes(items), tuple(tasks), faults=tuple(faults))
 
 

@@ -233,7 +233,8 @@ def _mask(form: str, value: Record, where: str, space: tuple[int, ...]) -> NDArr
         return decode_brush(value.get("rle"), space)
     percent = np.array(space[::-1]) / 100
     try:
-        ring = _RINGS[form](value, percent)
+        with np.errstate(all="ignore"):  # what comes of numbers too large is refused as a ring
+            ring = _RINGS[form](value, percent)
     except (KeyError, TypeError, ValueError):
         raise InputError(Fault("lacks a position", fix="export again")) from None
     return covered(Shape("", "polygon", (as_ring(ring, where),)), space)

@@ -89,7 +89,8 @@ def _task(rater: str, key: str, image: Record, known: Mapping[str, int]) -> Task
         if _kind(region) in _RINGS:
             index = index_of(_label(region), known, where)
             try:
-                ring = as_ring(_RINGS[_kind(region)](region["shape_attributes"]), where)
+                with np.errstate(all="ignore"):  # numbers too large are refused as a ring
+                    ring = as_ring(_RINGS[_kind(region)](region["shape_attributes"]), where)
             except (KeyError, TypeError, ValueError):
                 raise InputError(Fault(f"{where} lacks a position", fix="export again")) from None
             layers.append(Thing(where, index, shape_mask(Shape("", "polygon", (ring,)))))
