@@ -1,11 +1,14 @@
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from multirater import progress
 from multirater.cli.app import app
+from multirater.cli.training import _images
+from multirater.errors import InputError
 from multirater.training import Run, TrainConfig
 from multirater.training.run_folder import write_config
 
@@ -104,3 +107,32 @@ def test_options_that_differ_from_the_run_that_goes_on_are_refused(
     for name in ("epochs = 5", "method = mode", "channels = (4, 16)"):
         assert f"{name} beside --resume" in result.output
     assert "--preset beside --resume" in again("--preset", "mnist").output
+
+
+def test_predictions_are_replaced_when_asked_for(monkeypatch, digits_folder, tmp_path):
+    asked = []
+    monkeypatch.setattr(
+        "multirater.training.prediction.predict", lambda *_, **options: asked.append(options)
+    )
+    (tmp_path / "run").mkdir()
+    write_config(TrainConfig(method="cm"), tmp_path / "run")
+    (tmp_path / "run/data.json").write_text("{}")
+    words = ["predict", str(tmp_path / "run"), str(digits_folder), "-o", str(tmp_path / "out")]
+    try:
+        for more in ([], ["--overwrite"]):
+            result = CliRunner().invoke(app, [*words, *more])
+            assert result.exit_code == 0, result.output
+    finally:
+        progress.show_progress(False)
+    assert [options["overwrite"] for options in asked] == [False, True]
+
+
+def test_links_among_new_images_that_lead_to_nothing_are_named(digits_folder, tmp_path):
+    (tmp_path / "new").mkdir()
+    (tmp_path / "new" / "a.png").symlink_to(next(digits_folder.glob("images/*.png")))
+    (tmp_path / "new" / "b.png").symlink_to(tmp_path / "gone.png")
+    with pytest.raises(InputError) as caught:
+        _images(tmp_path / "new", "all")
+    assert [Path(each.file).name for each in caught.value.faults] == ["b.png"]
+    (tmp_path / "new" / "b.png").unlink()
+    assert [case.name for case in _images(tmp_path / "new", "all")] == ["a"]

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -5,6 +7,7 @@ from multirater.errors import InputError
 from multirater.io import dataset_from_arrays
 from multirater.io.survey import survey
 from multirater.training.fingerprint import fingerprint
+from multirater.types import Geometry, Image, Source
 
 
 def seen(images, labels=None, **more):
@@ -43,8 +46,19 @@ def test_kinds_of_images(low, high, channels, space, kind):
 
 @pytest.mark.parametrize("spacing", [(0.0, 1.0), (float("nan"), 1.0)])
 def test_spacings_that_cannot_be(spacing):
+    data = dataset_from_arrays([np.ones((2, 10, 20), dtype=int)], images=[np.ones((1, 10, 20))])
+    (case,) = data.cases
+    image = Image(np.ones((1, 10, 20)), replace(Geometry.default(2), spacing=spacing))
+    own = replace(data, cases=(replace(case, image=Source(lambda: image)),))
     with pytest.raises(InputError, match="image has a spacing of"):
-        seen([np.ones((1, 10, 20))], spacing=spacing)
+        fingerprint(survey(own))
+
+
+def test_a_pixel_that_is_no_number_is_refused():
+    image = np.ones((1, 10, 20))
+    image[0, 3, 4] = np.nan
+    with pytest.raises(InputError, match="NaN or infinite at 1 place"):
+        seen([image])
 
 
 def test_the_truth_is_never_looked_at():

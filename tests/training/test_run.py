@@ -296,3 +296,14 @@ def test_what_is_no_run_is_told_apart(tmp_path):
 def test_a_mistyped_method_is_guessed(studies, tmp_path):
     with pytest.raises(InputError, match="'outo'; did you mean auto"):
         train(studies["masks"], tmp_path / "run", TrainConfig(method="outo"))
+
+
+def test_the_truth_alone_trains_no_method_that_learns_from_raters(tmp_path):
+    for folder in ("images", "raters/anna", "raters/bert", "truth"):
+        (tmp_path / "study" / folder).mkdir(parents=True)
+        for case in "abcd":
+            said = np.full((16, 16), -1 if folder.startswith("raters") else 1, np.int16)
+            np.save(tmp_path / "study" / folder / f"{case}.npy", said)
+    with pytest.raises(InputError, match="no pixel of any case is labelled"):
+        train(read_dataset(tmp_path / "study"), tmp_path / "run")
+    assert not (tmp_path / "run").exists()

@@ -3,6 +3,7 @@
 import pytest
 
 from multirater.errors import InputError
+from multirater.progress import show_progress
 from multirater.training.run_writer import begin, leave, require_new
 
 
@@ -35,3 +36,22 @@ def test_notes_beside_the_beginnings_stay(tmp_path):
     (tmp_path / "run/notes.txt").write_text("mine")
     leave(tmp_path / "run")
     assert names(tmp_path / "run") == ["notes.txt"]
+
+
+def test_a_run_whose_weights_are_lost_is_no_run_and_another_goes_on(tmp_path):
+    for name in ("lost", "stopped"):
+        begin(tmp_path / name)
+        (tmp_path / name / "checkpoints").mkdir()
+        (tmp_path / name / "checkpoints/last.ckpt").write_text("weights")
+    leave(tmp_path / "lost", is_lost=True)
+    leave(tmp_path / "stopped")
+    assert not (tmp_path / "lost").exists()
+    assert (tmp_path / "stopped/checkpoints/last.ckpt").exists()
+
+
+def test_a_quiet_command_says_how_to_go_on(tmp_path, capsys):
+    begin(tmp_path / "run")
+    (tmp_path / "run/best.ckpt").write_text("weights")
+    show_progress(False)
+    leave(tmp_path / "run")
+    assert "--resume" in capsys.readouterr().err

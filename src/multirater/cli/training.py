@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from multirater.cli.data import opened
-from multirater.cli.options import Exclude, Gold, Output, Raters, Split, TrustCode
+from multirater.cli.options import Exclude, Gold, Output, Overwrite, Raters, Split, TrustCode
 from multirater.cli.planning import Memory
 from multirater.cli.settings import settings_of, with_settings
 from multirater.errors import Fault, InputError
@@ -187,6 +187,7 @@ def predict(
     ] = False,
     memory: Memory = "",
     trust_code: TrustCode = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Segment or classify images with a trained network."""
     _require_run(run)
@@ -207,6 +208,7 @@ def predict(
             tta=tta,
             memory=memory_bytes(memory) if memory else None,
             trust_code=trust_code,
+            overwrite=overwrite,
         )
     )
 
@@ -244,6 +246,12 @@ def _images(path: Path, split: str) -> Dataset:
     import pandas as pd
 
     files = sorted(path.iterdir()) if path.is_dir() else [path]
+    lost = [file for file in files if file.is_symlink() and not file.exists()]
+    if lost:
+        fix = "mend or remove the link"
+        raise InputError(
+            [Fault("is a link that leads to nothing", fix=fix, file=str(file)) for file in lost]
+        )
     images = [file for file in files if is_image_file(file) and not file.name.startswith(".")]
     if not images:
         raise InputError(Fault("holds no image", file=str(path)))

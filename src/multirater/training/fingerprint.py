@@ -19,6 +19,7 @@ from multirater.errors import Fault, InputError
 from multirater.io.survey import CaseSurvey, Survey
 from multirater.io.tables.table_check import LabelKind
 from multirater.progress import track
+from multirater.training.finite import require_finite
 from multirater.training.same_channels import require_same_channels
 from multirater.types import MISSING, Case, Dataset
 
@@ -196,6 +197,8 @@ def _looks(cases: Sequence[Case], kind: LabelKind, n_classes: int) -> list[_Look
 def _look(case: Case, kind: LabelKind, n_classes: int) -> _Look:
     image = case.read_image()
     assert image is not None
+    if image.array.size:
+        require_finite(image.array, case.name)
     array, ndim = image.array, image.array.ndim - 1
     flat = array.reshape(len(array), -1)
     random = np.random.default_rng(0)

@@ -82,7 +82,7 @@ def check_plan(plan: Plan) -> None:
     checks: list[tuple[str, bool, str]] = [
         ("view", n_axes != -1, "2d, slices, 3d or whole"),
         ("patch", _are_sizes(plan.patch, n_axes), f"{n_axes} whole numbers above 0, or none"),
-        ("space", _are_sizes(plan.space, None), "whole numbers above 0, or none"),
+        ("space", _is_space(plan), "one size per axis of images with class labels, or none"),
         (
             "spacing",
             _are_positive(plan.spacing) and _are_per_axis(plan, n_axes),
@@ -144,7 +144,19 @@ def _is_fingerprint(found: Any) -> bool:
     if found is None:
         return True
     counts = (found.n_cases, found.n_classes, found.n_channels)
-    return all(map(_is_count, counts)) and isinstance(found.labels, dict)
+    sizes = (found.size, found.smallest, found.largest)
+    distances = (found.spacing, found.finest, found.coarsest)
+    numbers = (found.mean, found.deviation, found.low, found.high)
+    shares = (found.class_share, found.class_cases, (found.disputed,))
+    return (
+        all(map(_is_count, counts))
+        and isinstance(found.labels, dict)
+        and all(type(each) is int and each >= 0 for each in found.labels.values())
+        and all(_are_sizes(each, None) for each in sizes)
+        and all(map(_are_positive, distances))
+        and all(isinstance(each, tuple) and all(map(_is_finite, each)) for each in numbers)
+        and all(isinstance(each, tuple) and all(map(_is_share, each)) for each in shares)
+    )
 
 
 def _is_normalisation(plan: Plan) -> bool:
@@ -177,6 +189,14 @@ def _are_sizes(values: Any, length: int | None) -> bool:
     if not isinstance(values, tuple) or not all(map(_is_count, values)):
         return False
     return not values or length is None or len(values) == length
+
+
+def _is_space(plan: Plan) -> bool:
+    if not _are_sizes(plan.space, None):
+        return False
+    seen = plan.fingerprint
+    n_axes = len(seen.size) if seen is not None and isinstance(seen.size, tuple) else None
+    return not plan.space or (plan.view == "whole" and n_axes in (None, len(plan.space)))
 
 
 def _are_positive(values: Any) -> bool:

@@ -32,13 +32,14 @@ from multirater.training.case_prediction import (
 from multirater.training.channels import Channels, Images, Mirrored, Steps, n_values, unpack
 from multirater.training.confidences import confidence_vector
 from multirater.training.data import grid_of
+from multirater.training.finite import require_finite
 from multirater.training.orientation import Turn, turn_to, turned_value
 from multirater.training.paged import in_file, in_memory
 from multirater.training.plan.room import PROCESS_BYTES
 from multirater.training.resampling import resize_maps
 from multirater.training.rows import Rows, predict_rows, rows_of
 from multirater.training.run_folder import read_run
-from multirater.training.samples import normalise, require_finite
+from multirater.training.samples import normalise
 from multirater.types import Case, Geometry, Image
 from multirater.words import counted
 

@@ -18,6 +18,10 @@ from torch.nn import functional
 from multirater.errors import Fault, InputError
 from multirater.free_memory import free_memory
 
+_USUAL, _FINEST = 2**28, 64
+"""Bytes that no grid is refused for, and beyond them how many times more pixels it may have: slices
+ten times as thick as their pixels are wide become ten times as many."""
+
 _LINEAR = {1: "linear", 2: "bilinear", 3: "trilinear"}
 
 
@@ -51,14 +55,15 @@ def resize_maps(maps: NDArray[Any], size: Sequence[int]) -> NDArray[np.float32]:
 
 
 def _require_room(shape: Sequence[int], size: Sequence[int]) -> None:
-    """Refuse a grid so fine that its image would not fit into memory."""
+    """Refuse a grid so fine that its image would not fit into memory, or says nothing more."""
     n_bytes = 4 * prod((shape[0], *size))
-    if n_bytes > max(2**26, 0.8 * free_memory()):
+    sensible = max(_USUAL, _FINEST * 4 * prod(shape))
+    if n_bytes > max(2**26, min(sensible, 0.8 * free_memory())):
         found, expected = (" x ".join(map(str, each)) for each in (size, shape[1:]))
         raise InputError(
             Fault(
                 f"an image of {expected} would become one of {found}: {n_bytes / 1e9:.1f} GB",
-                expected="a grid whose images fit into memory",
+                expected=f"at most {_FINEST} times as many pixels, and images that fit into memory",
                 fix="look at the spacing of the image, and at that of the run (config.json)",
             )
         )

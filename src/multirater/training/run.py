@@ -45,6 +45,7 @@ from multirater.training.run_folder import (
 from multirater.training.run_path import require_run
 from multirater.training.run_writer import begin, leave, require_new, require_no_links, run_writer
 from multirater.training.setting_check import require_devices
+from multirater.training.witness import NoNumbersError
 from multirater.types import Dataset
 
 LESS_MEMORY = "give a smaller --memory, --patch or --batch-size"
@@ -121,7 +122,7 @@ def _begin(
     started, is_first = now(), is_first_process()
     asked = replace(asked, orientation=asked.orientation or usual_orientation(dataset))
     found = survey(turned(dataset, asked.orientation), workers=1, with_images=True)
-    found.require_labels()
+    found.require_labels(or_truth=asked.method in ("truth", "oracle"))
     if is_started_by_first():
         return _join(dataset, found, target)
     config, followed = _decided(found, asked, plan)
@@ -139,9 +140,9 @@ def _begin(
             write_config(keep_backbone(config, target), target)
         with trusting_code():  # whoever trains has given it
             return _fit_all(dataset, found, prepared, target, config)
-    except BaseException:
+    except BaseException as error:
         if is_first:
-            leave(target)
+            leave(target, is_lost=isinstance(error, NoNumbersError))
         raise
 
 

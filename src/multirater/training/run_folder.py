@@ -299,6 +299,10 @@ def _require_fit(config: TrainConfig, data: RunData) -> None:
         raise InputError(
             Fault(f"spacing {config.spacing}", expected=f"{n_distances} numbers, one per axis")
         )
+    if data.kind == "masks" and config.space:
+        raise InputError(
+            Fault(f"space {config.space}", expected="none: only images of class labels have one")
+        )
     how = config.normalisation
     if how.kind != "study":
         return

@@ -24,7 +24,7 @@ from multirater.io.results.layout import (
     PLAN,
     PREDICTIONS,
 )
-from multirater.progress import say
+from multirater.progress import say_how_to_go_on
 
 _BEFORE_CHECKPOINTS = (
     *(CONFIG, PLAN, DATA, DIGESTS, CURVES, "origin.json", "backbone.pt"),
@@ -80,13 +80,18 @@ def begin(target: Path) -> None:
     begin_own_files(target)
 
 
-def leave(target: Path) -> None:
-    """Clean up after an end before its time; say how to go on."""
-    if any(target.glob("**/*.ckpt")):
-        say(f"stopped; go on with: multirater train DATA --resume {target}")
-    elif is_unfinished(target):
+def leave(target: Path, *, is_lost: bool = False) -> None:
+    """Clean up after an end before its time; say how to go on.
+
+    Args:
+        target: of the run.
+        is_lost: whether its weights are no numbers any more, so that nobody could go on.
+    """
+    if is_unfinished(target) and (is_lost or not any(target.glob("**/*.ckpt"))):
         _remove_beginnings(target)
-        say("stopped before an epoch was complete: nothing is kept, begin again")
+        say_how_to_go_on("nothing is kept of the run, begin again")
+    elif any(target.glob("**/*.ckpt")):
+        say_how_to_go_on(f"stopped; go on with: multirater train DATA --resume {target}")
 
 
 def _remove_beginnings(target: Path) -> None:

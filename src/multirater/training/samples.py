@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
 from multirater.training.clock import now
+from multirater.training.finite import require_finite
 from multirater.training.normalisation import OWN, Normalisation, normalise
 from multirater.training.paged import Room, in_memory
 from multirater.training.places import Places, find_places
 from multirater.training.resampling import resampled_size, resize_labels, resize_maps
 from multirater.types import MISSING, Case, Image
-from multirater.words import counted
 
 __all__ = [
     "Grid",
@@ -137,32 +137,6 @@ def read_sample(
     positions = tuple(raters[rater] for rater in present)
     places = find_places(labels) if with_places and not of_classes else ()
     return Sample(prepared, labels, positions, known, places)
-
-
-_LARGEST = 1e18
-"""Values whose squares a network can still compute with."""
-
-
-def require_finite(image: NDArray[np.generic], case: str = "") -> None:
-    """Refuse an image that no label can follow from.
-
-    Args:
-        image: as it was read.
-        case: its name.
-
-    Raises:
-        InputError: a value is NaN or infinite, or too large to compute with.
-    """
-    if image.dtype.kind != "f" or max(image.max(), -image.min()) <= _LARGEST:
-        return
-    n_wrong = int((~np.isfinite(image)).sum())
-    if n_wrong:
-        found = f"image is NaN or infinite at {counted(n_wrong, 'place')}"
-    else:
-        found = f"image holds values of {float(np.abs(image).max()):.3g}, too large to compute with"
-    raise InputError(
-        Fault(found, expected="finite numbers", fix="mend the image, or leave it out", case=case)
-    )
 
 
 class SampleCache:

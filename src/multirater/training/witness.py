@@ -144,9 +144,13 @@ def by_features(training: Pixels, held_out: Pixels, outcome: Target, target: Tar
     return Statement(_surprise(probability, target), probability.argmax(1), target, case, n_classes)
 
 
+class NoNumbersError(InputError):
+    """A network that sees nothing any more, with which nobody could go on."""
+
+
 def _require_numbers(*features: NDArray[Any]) -> None:
     if not all(np.isfinite(each).all() for each in features):
-        raise InputError(
+        raise NoNumbersError(
             Fault(
                 "what the network sees in the images is not a number any more",
                 expected="a network that learns",

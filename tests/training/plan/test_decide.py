@@ -199,6 +199,11 @@ def test_a_plan_is_the_same_after_its_file_and_every_time(name, tmp_path):
         ('"memory": 7516192768', '"memory": 10', "memory is 10"),
         ('"mean": [\n      100.0,', '"mean": [', "normalisation is"),
         ('"reasons": {', '"reasons": {"depth": 3,', "reasons is"),
+        ('"space": []', '"space": [3]', "space is"),
+        ('"spacing": []', '"spacing": [1, 1, 1]', "spacing is"),
+        ('"n_cases": 30', '"n_cases": -30', "fingerprint is"),
+        ('"disputed": 0.03', '"disputed": -3', "fingerprint is"),
+        ('"bert": 30', '"bert": "many"', "fingerprint is"),
         ("{", "[", "is no JSON"),
     ],
 )

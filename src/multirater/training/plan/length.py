@@ -26,7 +26,7 @@ def schedule(
 ) -> tuple[int, int]:
     """Return epochs, and steps of each; 0 for one pass over the cases, where epochs are given."""
     if given.get("epochs"):
-        reasons["length"] = f"{given['epochs']} epochs, as asked for"
+        reasons["length"] = f"{counted(given['epochs'], 'epoch')}, as asked for"
         return given["epochs"], 0
     parts = 1.0 if not patch else min(prod(size) / prod(patch), _PATCHES_PER_IMAGE)
     if len(size) < seen.ndim:
