@@ -43,3 +43,19 @@ def test_pixels_where_files_tell_no_millimetres(rng):
 def test_class_labels_have_no_size(rng):
     data = multirater.dataset_from_arrays(rng.integers(2, size=(20, 3)))
     assert not len(multirater.agreement(data).sizes)
+
+
+def test_pixels_that_one_of_two_did_not_label_are_no_background(rng):
+    labels = rng.integers(3, size=(5, 2, 8, 10))
+    labels[:3, 1, :, 5:] = -1  # b looked at a half of three images, and at another half of one
+    labels[3, 0, :4], labels[3, 1, 4:] = -1, -1  # of which a looked at the rest
+    truth = rng.integers(3, size=(5, 8, 10))
+    data = multirater.dataset_from_arrays(labels, truths=truth, raters=["a", "b"], spacing=(2, 3))
+    found = multirater.agreement(data).sizes.set_index(["rater a", "rater b", "class"])
+    row = found.loc[("a", "b", "class 2")]
+    both = [(a[(a >= 0) & (b >= 0)], b[(a >= 0) & (b >= 0)]) for a, b in labels[[0, 1, 2, 4]]]
+    assert row["cases"] == 4
+    assert row["mean a"] == pytest.approx(6 * np.mean([(a == 2).sum() for a, _ in both]))
+    assert row["mean b"] == pytest.approx(6 * np.mean([(b == 2).sum() for _, b in both]))
+    assert found.loc[("b", "(truth)", "all"), "cases"] == 1
+    assert found.loc[("a", "(truth)", "all"), "cases"] == 4

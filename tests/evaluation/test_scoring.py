@@ -402,6 +402,19 @@ def test_empty_pairs_are_counted_apart_and_said(rng):
     assert any("1 case with nothing drawn and nothing predicted" in note for note in found.notes)
 
 
+def test_sizes_are_of_the_pixels_that_somebody_labelled(rng):
+    drawn, truth, labels = rng.integers(3, size=(3, 5, 8, 8))
+    truth[0, :4], labels[1:4, :, :4] = -1, -1
+    data = dataset_from_arrays(labels[:, None], truths=truth, raters=["anna"])
+    network = dataset_from_arrays(drawn[:, None], raters=["net"])
+    sizes = evaluate(network, data).sizes.set_index(["against", "class"])
+    for who, known in {"(truth)": truth, "anna": labels}.items():
+        row = sizes.loc[(who, "class 2")]
+        where = (drawn == 2) & (known >= 0)
+        assert row["mean predicted"] == pytest.approx(where.sum((1, 2)).mean())
+        assert row["mean"] == pytest.approx((known == 2).sum((1, 2)).mean())
+
+
 def test_sizes_against_truth_and_raters(rng):
     truth = (rng.random((6, 8, 8)) < 0.4).astype(int)
     drawn = truth | (rng.random((6, 8, 8)) < 0.1)

@@ -25,7 +25,7 @@ from multirater.metrics import confusion_counts, energy_distance
 from multirater.metrics.calibration import log_loss_error
 from multirater.metrics.overlap import Overlap, mean_iou_of_counts, overlap_of_counts
 from multirater.patterns import encode_patterns
-from multirater.types import Case, Geometry, LabelMap
+from multirater.types import MISSING, Case, Geometry, LabelMap
 
 ALL = "all"
 """Stands for all classes: of an overlap, the mean over those but the first that occur."""
@@ -36,7 +36,7 @@ VOTE, EACH, DRAWN = " with majority vote", " with raters", " of predicted raters
 DRAWN_BY_ONE = " of predicted rater"
 CM_RMSE = "CM RMSE"
 LOG_LOSS, CALIBRATION = "log loss", "calibration error"
-PREDICTION, TRUTH = "(prediction)", "(truth)"
+TRUTH = "(truth)"
 CONSENSUS, PREDICTED_CONSENSUS = "consensus", "predicted consensus"
 
 Key: TypeAlias = tuple[str, str]
@@ -75,7 +75,8 @@ class CaseScores:
         counts: pixels [true, observed] of each rater, where the truth is known.
         cm_sums: sums over the same pixels of the predicted matrices' rows of the true class.
         empty: measures and classes without a value because neither map holds the class.
-        sizes: pixels of each class by whom: the prediction, the truth and the raters.
+        sizes: by the truth and the raters, pixels of each class (2, n_classes) that they labelled:
+            as predicted, and as they did.
         unit: size of a pixel and its unit.
         faults: why the case could not be measured.
     """
@@ -296,12 +297,19 @@ def _predicted_cm(
 
 
 def _sizes(seen: _Seen, n_classes: int) -> dict[str, NDArray[np.int64]]:
-    """Pixels of each class in every map."""
+    """Pixels of each class where the truth, or a rater, labelled: of the prediction, and theirs."""
     known = {} if seen.truth is None else {TRUTH: seen.truth}
-    return {
-        who: np.bincount(array + 1, seen.weights, n_classes + 1)[1:].astype(np.int64)
-        for who, array in ({PREDICTION: seen.label} | known | seen.real).items()
-    }
+    weights = np.ones(len(seen.label)) if seen.weights is None else seen.weights
+    found = {}
+    for who, array in (known | seen.real).items():
+        both = (array != MISSING) & (seen.label != MISSING)
+        found[who] = np.stack(
+            [
+                np.bincount(each[both], weights[both], n_classes).astype(np.int64)
+                for each in (seen.label, array)
+            ]
+        )
+    return found
 
 
 def _stacked(arrays: Arrays) -> NDArray[np.int16]:

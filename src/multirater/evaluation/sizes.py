@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from multirater.evaluation.case_scores import ALL, PREDICTION, TRUTH, CaseScores
+from multirater.evaluation.case_scores import ALL, TRUTH, CaseScores
 from multirater.metrics import bland_altman
 
 
@@ -28,7 +28,7 @@ def size_table(
         One row per truth or rater, and class (`all` is everything but class 0); empty for class
         labels. In pixels where some cases have millimetres and others do not.
     """
-    whom = dict.fromkeys(who for case in found for who in case.sizes if who != PREDICTION)
+    whom = dict.fromkeys(who for case in found for who in case.sizes)
     wanted = {ALL: slice(1, None)}
     if len(classes) > 2:
         wanted |= {name: slice(k, k + 1) for k, name in enumerate(classes) if k > 0}
@@ -38,7 +38,7 @@ def size_table(
     for who in sorted(whom, key=lambda name: name != TRUTH):
         both = [case for case in found if who in case.sizes and case.sizes[who].any()]
         for label, part in wanted.items() if both else ():
-            one, other = (_sizes(both, name, part, in_pixels) for name in (PREDICTION, who))
+            one, other = (_sizes(both, who, place, part, in_pixels) for place in (0, 1))
             numbers = asdict(bland_altman(one, other, level=level))
             row: dict[str, Any] = {"against": who, "class": label, "n_cases": numbers.pop("n")}
             row |= {"mean predicted": one.mean(), "mean": other.mean(), **numbers}
@@ -47,9 +47,9 @@ def size_table(
 
 
 def _sizes(
-    cases: Sequence[CaseScores], who: str, part: slice, in_pixels: bool
+    cases: Sequence[CaseScores], who: str, place: int, part: slice, in_pixels: bool
 ) -> NDArray[np.float64]:
     return np.array(
-        [case.sizes[who][part].sum() * (1 if in_pixels else case.unit[0]) for case in cases],
+        [case.sizes[who][place, part].sum() * (1 if in_pixels else case.unit[0]) for case in cases],
         dtype=np.float64,
     )
