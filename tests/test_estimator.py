@@ -108,11 +108,23 @@ def as_nullable(labels):
     return pd.DataFrame(as_objects(labels)).astype("Int64")
 
 
+def as_masked(labels):
+    return np.ma.masked_equal(labels, -1)
+
+
+def as_lists(labels):
+    names = {-1: float("nan"), 0: "benign", 1: "malignant"}
+    return [[names[label] for label in row] for row in labels.tolist()]
+
+
 def as_table(labels):
     return pd.DataFrame(np.where(labels == -1, None, as_names(labels)))
 
 
-@pytest.mark.parametrize("written", [as_nan, as_names, as_table, as_objects, as_nullable])
+NAMED = (as_names, as_table, as_lists)
+
+
+@pytest.mark.parametrize("written", [*NAMED, as_nan, as_masked, as_objects, as_nullable])
 def test_missing_labels_may_be_written_in_several_ways(items, written):
     features, _, labels = items
     sparse = np.where(np.random.default_rng(2).random(labels.shape) < 0.5, -1, labels)
@@ -120,7 +132,7 @@ def test_missing_labels_may_be_written_in_several_ways(items, written):
     plain = model.fit(features, sparse).predict_proba(features)
     other = clone(model).fit(features, written(sparse))
     np.testing.assert_array_equal(other.predict_proba(features), plain)
-    expected = ["benign", "malignant"] if written in (as_names, as_table) else [0, 1]
+    expected = ["benign", "malignant"] if written in NAMED else [0, 1]
     assert other.classes_.tolist() == expected
     assert set(other.predict(features)) == set(expected)
 
@@ -208,6 +220,7 @@ def test_it_works_within_pipelines_and_cross_validation(items):
         (np.zeros((4, 2)), np.zeros((3, 3)), "inconsistent"),
         (np.zeros((4, 2)), np.zeros((4, 3, 2)), "expected \\(n, n_raters\\)"),
         (np.zeros((4, 2)), np.array([0.5, 1.2, 3.1, 4.7]), "Unknown label type"),
+        (np.ma.masked_equal(np.eye(4), 1), np.array([0, 1, 0, 1]), "X is masked"),
         (np.zeros((4, 5, 5)), np.array([0, 1, 0, 1]), "X has 3 axes"),
     ],
 )

@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 from multirater.io.arrays import dataset_from_arrays
 from multirater.io.results.layout import TRUST
 from multirater.io.results.statements import read_curves, read_json, read_rater_table
+from multirater.metrics.class_indices import unmasked
 from multirater.types import MISSING, Case, Classes, Dataset, Geometry, Image, LabelClass, Source
 
 if TYPE_CHECKING:
@@ -139,6 +140,8 @@ class RaterClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(self.classes_[best])
 
     def _items(self, X: ArrayLike, *, reset: bool) -> NDArray[Any]:  # noqa: N803
+        if np.ma.is_masked(X):
+            raise ValueError("X is masked in places; fill them, or leave those items out")
         items = validate_data(self, X, reset=reset, allow_nd=True)
         if items.ndim not in (2, 4, 5):
             raise ValueError(
@@ -209,7 +212,9 @@ def _two_axes(labels: ArrayLike, name: str) -> NDArray[Any]:
     """Return labels as (n, n_raters); a list of one rater's labels gets the axis."""
     if labels is None:
         raise ValueError(f"requires {name} to be passed, but the target {name} is None")
-    array = np.asarray(labels)
+    array = unmasked(labels)
+    if array.dtype.kind == "U" and isinstance(labels, list | tuple):
+        array = np.array(labels, dtype=object)  # numpy would write NaN and -1 out as names
     if array.ndim not in (1, 2):
         raise ValueError(f"{name} has shape {array.shape}; expected (n, n_raters) or (n,)")
     if array.dtype.kind == "f" and np.isinf(array).any():

@@ -16,17 +16,24 @@ T = TypeVar("T")
 
 _SECONDS_BETWEEN_LINES = 5.0
 _shown = False
+_is_command = False
 
 
 def show_progress(shown: bool) -> None:
-    """Switch progress on or off for the whole process."""
-    global _shown
-    _shown = shown
+    """Switch progress on or off for the whole process, which is a command then."""
+    global _shown, _is_command
+    _shown, _is_command = shown, True
 
 
 def say(message: str) -> None:
     """Tell the user what happens now, on standard error, unless progress is off."""
     if _shown:
+        print(harmless(message), file=sys.stderr, flush=True)
+
+
+def say_how_to_go_on(message: str) -> None:
+    """Tell whoever runs a command what to do after an end before its time, progress or none."""
+    if _is_command:
         print(harmless(message), file=sys.stderr, flush=True)
 
 

@@ -169,6 +169,12 @@ def test_a_single_rater_is_followed(fuser):
     assert_sound(result, drawn[None], 3)
 
 
+@pytest.mark.parametrize("said", [[[0, 1, 1]], [[0, 1, 1], [-1, -1, -1]]])
+def test_a_single_rater_is_followed_whatever_class_they_say_most(fuser, said):
+    labels = np.array(said)[:, :, None].repeat(4, 2)
+    assert np.array_equal(fuser(labels).label, labels[0])
+
+
 def test_input_is_not_changed(fuser, blobs):
     _, labels = blobs(8, (12, 12))
     labels = labels.astype(np.int16)

@@ -99,7 +99,7 @@ def test_what_is_a_map():
     assert not is_map(np.array([0.2, 0.8]))
 
 
-@pytest.mark.parametrize("prior", [np.nan, np.inf, -0.1, [np.nan, 0.5], [np.inf, -np.inf]])
-def test_a_prior_that_is_no_probability_is_refused(prior):
+@pytest.mark.parametrize("prior", [np.nan, np.inf, -0.1, 0, 1, [np.nan, 0.5], [np.inf, -np.inf]])
+def test_a_prior_that_is_no_probability_or_leaves_no_doubt_is_refused(prior):
     with pytest.raises(InputError, match="prior"):
         fuse.staple(np.array([[[0, 1]], [[0, 1]], [[1, 1]]]), prior=prior)

@@ -219,3 +219,20 @@ def test_a_table_of_texts_is_no_table_of_classes():
     table = pd.DataFrame({"task": range(3000), "rater": "anna", "label": range(3000)})
     with pytest.raises(InputError, match="3000 different labels"):
         fuse.dawid_skene(table)
+
+
+@pytest.mark.parametrize("n_classes", [0, -1, 2.5, "2"])
+def test_numbers_of_classes_that_cannot_be(n_classes):
+    with pytest.raises(InputError, match="n_classes is"):
+        fuse.majority_vote(np.zeros((2, 4), dtype=int), n_classes)
+
+
+@pytest.mark.parametrize("axis", [2, -3])
+def test_an_axis_of_raters_that_is_none_is_refused(axis):
+    with pytest.raises(InputError, match=f"rater_axis is {axis}"):
+        pose(np.eye(3, dtype=int), rater_axis=axis)
+
+
+def test_raters_of_one_name_are_refused():
+    with pytest.raises(InputError, match="two raters are called a"):
+        pose(np.eye(3, dtype=int), raters=["a", "b", "a"])

@@ -80,3 +80,14 @@ def test_whoever_draws_too_much_is_seen_by_size():
     table = rater_table(counts, ["over", "under"], ["background", "cell"])
     assert table["size"].tolist() == [2.5, 0.5]
     assert table.loc["over", "specificity"] > 0.93
+
+
+def test_matrices_of_many_classes_may_be_left_out_but_for_their_diagonals():
+    counts = np.random.default_rng(0).random((2, 3, 3)) * 20
+    whole = rater_table_of_tasks(counts, ["a", "b"], ["x", "y", "z"])
+    short = rater_table_of_tasks(counts, ["a", "b"], ["x", "y", "z"], with_matrix=False)
+    left_out = {name for name in whole if name not in short}
+    assert {name.removesuffix("_low").removesuffix("_high") for name in left_out} == {
+        f"cm[{t},{o}]" for t in "xyz" for o in "xyz" if t != o
+    }
+    assert short.equals(whole[list(short)])

@@ -288,3 +288,8 @@ def test_a_window_beyond_all_images_is_refused():
     with pytest.raises(InputError, match=r"window 1e.308 .* pixels"):
         window_in_pixels(1e308, (1.0, 1.0), 2)
     assert window_in_pixels(2**20, None, 2) == (2**20 + 1,) * 2
+
+
+def test_labels_without_pixels_are_refused():
+    with pytest.raises(InputError, match="one label per pixel"):
+        fuse.spatial_staple(np.array([0, 1, 1]))

@@ -140,3 +140,27 @@ def test_a_column_of_as_many_labels_as_rows_is_refused_before_memory_is_taken(mo
     monkeypatch.setattr("multirater.fuse.table.free_memory", lambda: 2**26)
     with pytest.raises(InputError, match="2000 different labels"):
         encode_table(frame)
+
+
+@pytest.mark.parametrize("missing", [-1, None, np.nan, ""])
+def test_no_answer_is_no_class_whatever_the_column_holds(missing):
+    answers = pd.Series([0, missing, 1, missing], dtype=object)
+    frame = pd.DataFrame({"task": [1, 1, 2, 2], "rater": [*"abab"], "label": answers})
+    for classes in (None, (0, 1)):
+        table = encode_table(frame, classes=classes)
+        assert table.classes == (0, 1)
+        assert fuse.majority_vote(frame, classes=classes).label.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("column", ["task", "rater"])
+def test_rows_without_a_name_are_refused(column):
+    frame = pd.DataFrame({"task": [*"xxyy"], "rater": [*"abab"], "label": [0, 0, 1, 1]})
+    frame.loc[2, column] = None
+    with pytest.raises(InputError, match=f"column {column} is empty in 1 rows, first in row 3"):
+        encode_table(frame)
+
+
+def test_two_rows_of_one_task_in_a_wide_table_are_refused():
+    frame = pd.DataFrame({"anna": [0, 1], "bert": [0, 1]}, index=["x", "x"])
+    with pytest.raises(InputError, match="task x has two rows"):
+        encode_table(frame)

@@ -5,6 +5,7 @@ import pytest
 from multirater.errors import InputError
 from multirater.fusion.answer_file import read_answer_file
 from multirater.fusion.answer_table import fuse_table, is_answer_table
+from multirater.io import read_dataset
 
 HEADER = "task,worker,label\n"
 
@@ -64,6 +65,9 @@ def test_latin_1_is_told_and_utf_16_is_read(tmp_path):
         ("1,a,x,y\n1,b,x,y\n", "line 2 has 4 cells"),
         ('1,a,x\n1,b,"x\n2,a,y\n', "cannot be read as a table"),
         ('1,a,x\n1,b,"x\n2,a,y"\n', "a cell holds the end of a line"),
+        ("1,a,x\n1,b,x\0\n", "a cell holds a character that no text has"),
+        ('1,a,x\n1,b,"x"y\n', "line 3: ',' expected after '\"'"),
+        ("\n\n1,a,x\n\n1,a,y\n", "line 6"),
         ("1,a,x\n,b,x\n", "first line 3"),
         ("1,a,x\n1,,x\n", "first line 3"),
     ],
@@ -105,3 +109,57 @@ def test_two_columns_of_one_name_are_refused(tmp_path):
     (tmp_path / "answers.csv").write_text("task, Task,worker,label\na,b,w,x\n")
     with pytest.raises(InputError, match="has two columns task"):
         read_answer_file(tmp_path / "answers.csv")
+
+
+@pytest.mark.parametrize("first", ["sep=;\n", '"sep=;"\r\n', "SEP=;\n\n"])
+def test_the_separator_may_be_stated_as_excel_does(tmp_path, first):
+    file = tmp_path / "answers.csv"
+    file.write_text(first + "task;worker;label\n1;a;x, or y\n1;b;\n2;b;z\n")
+    assert is_answer_table(file)
+    assert read_answer_file(file)["label"].tolist()[:1] == ["x, or y"]
+    assert read_dataset(file)["1"].labels.keys() == {"a"}
+    file.write_text(first + "task;worker;label\n1;a;x\n1;b\n")
+    with pytest.raises(InputError, match=r"line \d has 2 cells"):
+        read_answer_file(file)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1,a,-1\n1,b,0\n2,a,1\n2,b,-1\n",
+        "1,a,'=1\n1,b,'-x\n2,a,'tis\n2,b,=1\n",
+        "'=1,'@a,x\n=1,b,y\n",
+        " 1 , a ,  \n1,b,x\n2,a,y\n",
+        "1,a,10\n1,b,9\n2,a,maybe\n",
+    ],
+)
+def test_both_readers_of_answers_understand_the_same(tmp_path, text):
+    file = table(tmp_path, text)
+    answers = read_answer_file(file)
+    study = read_dataset(file)
+    found = {
+        (case.name, rater): study.classes.names[int(label.read().array)]
+        for case in study
+        for rater, label in case.labels.items()
+    }
+    told = answers.dropna().astype(str)
+    keys = zip(told["task"], told["worker"], strict=True)
+    assert found == dict(zip(keys, told["label"], strict=True))
+    assert study.classes.names == tuple(answers["label"].cat.categories)
+
+
+@pytest.mark.parametrize("text", ["1,a,x\n1,b\n", '1,a,"x\n1,b,"\n', '1,a,"x"y\n', "1,a,x\0\n"])
+def test_both_readers_of_answers_refuse_the_same(tmp_path, text):
+    file = table(tmp_path, text)
+    for read in (read_answer_file, read_dataset):
+        with pytest.raises(InputError):
+            read(file)
+
+
+def test_a_fused_class_called_minus_one_is_read_again(tmp_path):
+    file = table(tmp_path, "1,a,-1\n1,b,-1\n2,a,1\n2,b,1\n")
+    done = fuse_table(file, tmp_path / "out", method="majority-vote")
+    assert [each.code for each in done.findings][:1] == ["missing-as-class"]
+    again = read_dataset(tmp_path / "out")
+    assert again.classes.names == ("-1", "1")
+    assert all(len(case.labels) == 1 for case in again)

@@ -104,3 +104,30 @@ def test_every_verb_takes_a_table_of_answers(answers, tmp_path):
     fuse_table(tmp_path / "answer.csv", tmp_path / "out", method="majority-vote")
     found = multirater.evaluate(tmp_path / "out", reference=tmp_path / "answer.csv")
     assert len(found.cases) == 20
+
+
+@pytest.mark.parametrize("method", ["majority-vote", "weighted-vote", "dawid-skene"])
+def test_a_task_that_nobody_answered_has_no_label(tmp_path, method):
+    text = "task,worker,label\nt,a,nan\nt,b,nan\nu,a,y\nu,b,y\nq,a,\nq,b,\n"
+    (tmp_path / "answers.csv").write_text(text)
+    fuse_table(tmp_path / "answers.csv", tmp_path / "out", method=method)
+    fused = read_dataset(tmp_path / "out")
+    said = {case.name: case.read_labels(tuple(case.labels)).array for case in fused if case.labels}
+    names = fused.classes.names
+    assert {name: names[label.item()] for name, label in said.items()} == {"t": "nan", "u": "y"}
+    assert sorted(names) == ["nan", "y"]
+    assert {case.name for case in fused} == {"t", "u", "q"}
+
+
+def test_hundreds_of_classes_are_fused_without_their_matrices_and_no_page_is_made(tmp_path):
+    file = tmp_path / "answers.csv"
+    said = "".join(f"t{k},w{r},L{k}\n" for k in range(300) for r in range(3))
+    file.write_text("task,worker,label\n" + said)
+    done = fuse_table(file, tmp_path / "out", method="majority-vote")
+    assert labels_of(done) == [f"L{k}" for k in range(300)]
+    assert done.raters["skill"].tolist() == [1.0, 1.0, 1.0]
+    assert "cm[L1,L1]" in done.raters
+    assert "cm[L1,L2]" not in done.raters
+    with pytest.raises(InputError, match="300 classes are too many for a page"):
+        multirater.write_report(file, tmp_path / "page.html")
+    assert not (tmp_path / "page.html").exists()

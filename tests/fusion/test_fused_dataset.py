@@ -153,6 +153,27 @@ def test_resuming_with_other_settings_is_refused(digits, tmp_path):
         fuse_dataset(digits, tmp_path / "out", method="staple", resume=True)
 
 
+def test_a_finished_fusion_of_labels_that_have_changed_stays(digits, tmp_path):
+    write_dataset(digits, tmp_path / "study")
+    fuse_dataset(read_dataset(tmp_path / "study"), tmp_path / "out", method="staple")
+    before = (tmp_path / "out" / "raters.csv").read_bytes()
+    label = read_dataset(tmp_path / "study")[0].labels["good"]
+    changed = replace(label.read(), array=1 - label.read().array)
+    write_label(changed, label.paths[0], overwrite=True)
+    study = read_dataset(tmp_path / "study")
+    with pytest.raises(InputError, match="have changed since they were fused"):
+        fuse_dataset(study, tmp_path / "out", method="staple", resume=True)
+    assert (tmp_path / "out" / "raters.csv").read_bytes() == before
+    fuse_dataset(study, tmp_path / "out", method="staple", overwrite=True)
+    assert (tmp_path / "out" / "raters.csv").read_bytes() != before
+
+
+def test_going_on_and_replacing_exclude_each_other(digits, tmp_path):
+    with pytest.raises(InputError, match="to go on with a fusion and to replace it"):
+        fuse_dataset(digits, tmp_path / "out", resume=True, overwrite=True)
+    assert not (tmp_path / "out").exists()
+
+
 def test_nothing_is_overwritten_unless_told(digits, tmp_path):
     fuse_dataset(digits, tmp_path / "out", method="mean")
     before = (tmp_path / "out" / "raters.csv").read_bytes()

@@ -108,6 +108,11 @@ def test_faults_are_said_and_nothing_is_left(tmp_path, change, said):
     assert [path.name for path in tmp_path.iterdir()] == ["answers.parquet"]
 
 
+def test_two_columns_of_one_name_are_refused(tmp_path):
+    with pytest.raises(InputError, match="has two columns task"):
+        fused(crowd().assign(Task=1), tmp_path)
+
+
 def test_a_damaged_file_is_refused(tmp_path):
     crowd().to_parquet(tmp_path / "answers.parquet")
     content = bytearray((tmp_path / "answers.parquet").read_bytes())

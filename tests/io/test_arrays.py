@@ -78,6 +78,25 @@ def test_bool_and_unsigned_labels(labels):
     assert dataset_from_arrays(np.abs(labels).astype(np.uint64))[0].read_labels().array.min() >= 0
 
 
+def test_what_is_masked_is_not_labelled(labels):
+    masked = np.ma.masked_array(np.array(labels, dtype=int), False)
+    masked[0, 0, 1, 1] = np.ma.masked
+    case = next(iter(dataset_from_arrays(masked)))
+    assert case.read_label("rater 1").array[1, 1] == MISSING
+
+
+def test_names_that_are_none(labels):
+    nothing = [None, float("nan"), "", "x"]
+    data = dataset_from_arrays(labels, patients=nothing, diagnoses=nothing)
+    assert [case.patient for case in data] == ["", "", "", "x"]
+    assert [case.diagnosis for case in data] == ["", "", "", "x"]
+
+
+def test_masks_as_image_files_store_them_are_not_taken_for_256_classes(labels):
+    (fault,) = faults_of((labels > 0) * np.uint8(255))
+    assert fault.found == "labels are 0 and 255, as image files store masks"
+
+
 def test_class_labels_are_one_per_image():
     labels = np.array([[0, 2], [1, -1], [2, 2]])
     images = np.zeros((3, 3, 8, 9), np.uint8)
@@ -132,6 +151,12 @@ def test_values_that_do_not_fit_are_listed_for_every_case(labels, options, found
     faults = faults_of(labels, **options)
     assert [fault.case for fault in faults] == ["0", "1", "2", "3"]
     assert all(found in fault.found and fault.expected for fault in faults)
+
+
+@pytest.mark.parametrize("step", [0, -1, np.nan, np.inf, 1e-12, "a", None])
+def test_a_spacing_that_no_image_has_is_refused(labels, step):
+    (fault,) = faults_of(labels, spacing=(1.5, step))
+    assert fault.found.startswith("spacing is [1.5, ")
 
 
 @pytest.mark.parametrize("labels", [[], np.zeros((0, 2, 5, 6), int)])

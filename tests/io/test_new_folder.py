@@ -163,13 +163,20 @@ def test_a_place_that_cannot_be_made_is_told(tmp_path):
         raise AssertionError("the block must not run")
 
 
-def test_a_link_to_a_data_set_is_replaced_and_what_it_pointed_to_stays(old):
+@pytest.mark.parametrize("overwrite", [False, True])
+@pytest.mark.parametrize("leads_to", ["data", "empty", "nowhere"])
+def test_a_link_is_not_replaced_and_what_it_leads_to_stays(old, overwrite, leads_to):
+    (old.parent / "empty").mkdir()
     link = old.parent / "link"
-    link.symlink_to(old)
-    with new_folder(link, overwrite=True) as temporary:
+    link.symlink_to(leads_to)
+    before = contents(old.parent)
+    with (
+        pytest.raises(InputError, match=f"is a link to {leads_to}"),
+        new_folder(link, overwrite=overwrite) as temporary,
+    ):
         write(temporary)
-    assert contents(old) == {name.removeprefix("data/"): text for name, text in OLD.items()}
-    assert (link / "manifest.csv").read_text() == "new"
+    assert link.is_symlink()
+    assert contents(old.parent) == before
 
 
 def write_while_notes_appear(target, **options):

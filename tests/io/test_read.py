@@ -195,7 +195,7 @@ def test_a_table_in_memory_does_not_find_classes_by_chance(folder, monkeypatch):
 
 
 def test_class_labels(tmp_path):
-    text = "case,worker,label,truth,split\n1,a,dog,cat,x\n1,b,cat,,\n2,a,bird,,\n3,b,-1,,\n"
+    text = "case,worker,label,truth,split\n1,a,dog,cat,x\n1,b,cat,,\n2,a,bird,,\n3,b,,,\n"
     data = read_dataset(write_table(tmp_path, text))
     assert data.kind == "classes"
     assert data.classes.names == ("bird", "cat", "dog")
@@ -204,6 +204,32 @@ def test_class_labels(tmp_path):
     assert data["1"].split == "x"
     assert not data["3"].labels
     assert data["2"].read_label("a").rule == "class name"
+
+
+def test_minus_one_is_an_answer_unless_classes_are_declared_by_index(tmp_path):
+    file = write_table(tmp_path, "case,rater,label\na,jo,-1\nb,jo,0\nc,jo,1\nd,jo,\n")
+    data = read_dataset(file)
+    assert data.classes.names == ("-1", "0", "1")
+    assert [len(case.labels) for case in data] == [1, 1, 1, 0]
+    (tmp_path / "classes.csv").write_text("index,name\n0,benign\n1,malignant\n")
+    assert [len(case.labels) for case in read_dataset(file)] == [0, 1, 1, 0]
+    (tmp_path / "classes.csv").write_text("index,name\n0,-1\n1,0\n2,1\n")
+    data = read_dataset(file)
+    assert [int(case.read_label("jo").array) for case in data if case.labels] == [0, 1, 2]
+
+
+def test_a_line_that_ends_behind_its_rater_is_cut_off_and_one_without_rater_is_not(tmp_path):
+    text = "case,image,rater,label\na,,jo,cat\nb,,jo\nc\n"
+    assert ["line 3 has 3 cells" in each.found for each in faults_of(write_table(tmp_path, text))]
+    data = read_dataset(write_table(tmp_path, text.replace("b,,jo\n", "b,,jo,\n")))
+    assert [len(case.labels) for case in data] == [1, 0, 0]
+
+
+def test_a_label_that_holds_the_end_of_a_line_is_refused(tmp_path):
+    text = 'case,rater,label\na,jo,"cat\nb,jo,"\nc,jo,dog\n'
+    (fault,) = faults_of(write_table(tmp_path, text))
+    assert (fault.case, fault.rater) == ("a", "jo")
+    assert "the end of a line" in fault.found
 
 
 def test_numbered_class_labels_are_ordered_as_numbers():

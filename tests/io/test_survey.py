@@ -162,3 +162,14 @@ def test_class_labels(tmp_path):
     found = survey(read_dataset(tmp_path))
     assert [case.rows.tolist() for case in found.cases] == [[[1, 0]], [[-1, 1]]]
     assert [case.counts.tolist() for case in found.cases] == [[1], [1]]
+
+
+def test_files_that_label_no_pixel_are_no_labels_even_beside_the_truth(tmp_path):
+    for folder in ("raters/anna", "raters/bert", "truth"):
+        for case in ("a", "b"):
+            said = np.full((8, 8), 0 if folder == "truth" else -1, np.int16)
+            npy(tmp_path / folder / f"{case}.npy", said)
+    found = survey(read_dataset(tmp_path))
+    found.require_labels(or_truth=True)
+    with pytest.raises(InputError, match="no pixel of any case is labelled"):
+        found.require_labels()

@@ -9,6 +9,7 @@ from multirater.metrics.class_indices import (
     as_class_indices,
     as_item_weights,
     as_rating_rows,
+    class_indices,
     count_classes,
     require_classes_below,
 )
@@ -65,3 +66,16 @@ def test_refuses_a_single_label_where_raters_are_expected():
 def test_refuses_weights_that_do_not_count_items(weights):
     with pytest.raises(InputError, match="weight"):
         as_item_weights(weights, (3,))
+
+
+def test_what_is_masked_is_missing():
+    values = np.array([[0, 1], [2, 1]], dtype=np.uint8)
+    masked = np.ma.masked_equal(values, 2)
+    for given in (masked, list(masked), masked.astype(float)):
+        assert class_indices(given).tolist() == [[0, 1], [-1, 1]]
+    assert class_indices(np.ma.masked_array([True, False], [False, True])).tolist() == [1, -1]
+
+
+def test_rows_of_different_lengths_are_no_array():
+    with pytest.raises(InputError, match="labels are no array"):
+        class_indices([[0, 1], [0]])

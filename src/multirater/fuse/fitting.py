@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from multirater.errors import Fault, InputError
 from multirater.fuse.answers import Answers
-from multirater.fuse.em import ConfusionModel, Fit, Stopping, run_em
+from multirater.fuse.em import ConfusionModel, Fit, Stopping, confusion_of, run_em
+from multirater.fuse.expectation import vote_counts, vote_fractions
 from multirater.fuse.identifiability import assess
 from multirater.fuse.problem import Inputs, LabelInput, Problem, pose
 from multirater.fuse.result import FusionResult
@@ -64,7 +65,22 @@ def fuse_by_em(
         stopping=stopping,
         start=None if start is None else _aligned_cm(start, problem),
     )
+    if isinstance(prior, str) and _is_of_one(problem.answers):
+        fit = _as_said(fit, problem.answers)
     return result_of(method, problem, fit)
+
+
+def _is_of_one(answers: Answers) -> bool:
+    """Whether one rater gave all labels, and no gold label speaks for or against them."""
+    raters = np.unique(answers.matrix.indices // answers.n_classes)
+    return len(raters) == 1 and answers.gold is None
+
+
+def _as_said(fit: Fit, answers: Answers) -> Fit:
+    """Take the labels of the only rater as they are: nothing tells where they are wrong."""
+    counts, _ = vote_counts(answers, fit.prior)
+    posterior = vote_fractions(answers, fit.prior)
+    return replace(fit, cm=confusion_of(counts), counts=counts, posterior=posterior)
 
 
 def result_of(
@@ -152,6 +168,14 @@ def class_prior(prior: Prior, answers: Counted) -> NDArray[np.float64]:
                 f"prior {given.tolist()}",
                 expected=f"{answers.n_classes} probabilities that sum to one"
                 + (", or the probability of class 1" if answers.n_classes == 2 else ""),
+            )
+        )
+    if given.max() == 1 and answers.n_classes > 1:
+        raise InputError(
+            Fault(
+                f"prior {given.tolist()}",
+                expected="a probability above 0 for two classes or more: "
+                "with one alone, every label is that class whatever raters say",
             )
         )
     return given

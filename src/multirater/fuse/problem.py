@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from multirater.errors import Fault, InputError
 from multirater.fuse.answers import Answers, answers_from_rows
 from multirater.fuse.table import Table, encode_table
-from multirater.metrics.class_indices import class_indices
+from multirater.metrics.class_indices import class_indices, unmasked
 from multirater.patterns import Patterns, encode_patterns, merge_patterns
 from multirater.types import MISSING, MOST_CLASSES, Labels
 
@@ -112,6 +112,7 @@ def pose(
         given = [case.array if isinstance(case, Labels) else case for case in given]
     cases = [_as_labels(case, rater_axis) for case in given]
     _require_same_raters(cases, raters)
+    _require_distinct(raters)
     golds = None if gold is None else [class_indices(each) for each in _listed(gold, pooled)]
     is_plain = golds is None and roi is None and prior_map is None
     parts = [encode_patterns(case) for case in cases] if is_plain else []
@@ -273,12 +274,27 @@ def _pose_table(table: Table) -> Problem:
 
 def _as_labels(labels: Any, rater_axis: int) -> NDArray[Any]:
     """Return integers (n_raters, *space), -1 where missing."""
-    array = np.asarray(labels)
+    array = unmasked(labels)
     if array.ndim < 1 or array.size == 0:
         raise InputError(
             Fault(f"labels have shape {array.shape}", expected="(n_raters, *space), not empty")
         )
+    if not -array.ndim <= rater_axis < array.ndim:
+        raise InputError(
+            Fault(
+                f"rater_axis is {rater_axis}",
+                expected=f"an axis of labels of shape {array.shape}: 0 to {array.ndim - 1}",
+            )
+        )
     return class_indices(np.moveaxis(array, rater_axis, 0))
+
+
+def _require_distinct(raters: Sequence[Hashable] | None) -> None:
+    twice = [] if raters is None else [name for name in raters if list(raters).count(name) > 1]
+    if twice:
+        raise InputError(
+            Fault(f"two raters are called {twice[0]}", expected="distinct names", fix="rename one")
+        )
 
 
 def _is_mask(cases: list[NDArray[Any]]) -> bool:
@@ -295,6 +311,8 @@ def _n_classes(
     n_classes: int | None,
     classes: Sequence[Hashable] | None,
 ) -> int:
+    if n_classes is not None and not (isinstance(n_classes, int | np.integer) and n_classes > 0):
+        raise InputError(Fault(f"n_classes is {n_classes!r}", expected="a whole number from 1"))
     if n_classes is not None and classes is not None and n_classes != len(classes):
         raise InputError(Fault(f"{len(classes)} names for {n_classes} classes"))
     size = n_classes or (len(classes) if classes is not None else max(highest + 1, 2))

@@ -14,6 +14,9 @@ from multirater.fuse.case_draws import over_draws
 
 Array = NDArray[np.float64]
 
+MOST_IN_TABLE = 128
+"""Classes up to which a table on disk holds matrices: it has three columns for each entry."""
+
 
 def rater_table(
     counts: Array,
@@ -54,7 +57,12 @@ def rater_table(
 
 
 def rater_table_of_tasks(
-    counts: Array, raters: Sequence[Hashable], classes: Sequence[Hashable], *, level: float = 0.95
+    counts: Array,
+    raters: Sequence[Hashable],
+    classes: Sequence[Hashable],
+    *,
+    level: float = 0.95,
+    with_matrix: bool = True,
 ) -> pd.DataFrame:
     """Do the same for class labels, whose tasks are independent: intervals from the Beta posterior.
 
@@ -63,10 +71,11 @@ def rater_table_of_tasks(
         raters: names.
         classes: names.
         level: of the intervals.
+        with_matrix: whether all entries of the matrices are columns; else their diagonals are.
     """
     tail = (1 - level) / 2
     columns: dict[str, Any] = {"labels": np.round(counts.sum((1, 2))).astype(int)}
-    shares = _shares(counts, classes, with_first=len(classes) > 2)
+    shares = _shares(counts, classes, with_first=len(classes) > 2, with_matrix=with_matrix)
     for name, (hits, total) in shares.items():
         low, high = betaincinv(hits + 0.5, total - hits + 0.5, [[tail], [1 - tail]])
         value = _ratio(hits, total)
@@ -118,7 +127,11 @@ def _sizes(counts: Array, classes: Sequence[Hashable]) -> dict[str, Array]:
 
 
 def _shares(
-    counts: Array, classes: Sequence[Hashable], *, with_first: bool = False
+    counts: Array,
+    classes: Sequence[Hashable],
+    *,
+    with_first: bool = False,
+    with_matrix: bool = True,
 ) -> dict[str, tuple[Array, Array]]:
     """Name every share as hits and total; of masks the first class is the background."""
     found: dict[str, tuple[Array, Array]] = {}
@@ -132,7 +145,7 @@ def _shares(
         found[f"sensitivity{suffix}"] = (right, by_true[..., k])
         found[f"specificity{suffix}"] = (others - false_alarms, others)
     for t, true in enumerate(classes):
-        for o, observed in enumerate(classes):
+        for o, observed in enumerate(classes) if with_matrix else ((t, true),):
             found[f"cm[{true},{observed}]"] = (counts[..., t, o], by_true[..., t])
     return found
 

@@ -83,6 +83,14 @@ def spatial_staple(
         raters = raters or labels.raters
         labels = labels.array
     array = class_indices(labels)
+    if array.ndim < 2:
+        raise InputError(
+            Fault(
+                f"labels have shape {array.shape}",
+                expected="(n_raters, *space): one label per pixel",
+                fix="use `staple` or `dawid_skene` for class labels",
+            )
+        )
     size = window_in_pixels(window, spacing, array.ndim - 1)
     _require_weight(prior_weight)
     Stopping(max_iter, tol)  # refuses what they cannot be

@@ -67,11 +67,14 @@ def encode_table(
     """Number tasks, raters and classes of a table and gather its answers.
 
     Args:
-        frame: long or wide; missing answers are NaN, None or (numeric labels) -1.
+        frame: long or wide; missing answers are NaN, None, empty texts or (as a number) -1.
         raters: the raters to use, in order; the answers of others are left out.
         classes: the labels that may occur, in order of their index; those found, sorted, when not
             given.
         gold: known label of some tasks.
+
+    Raises:
+        InputError: a row names no task or no rater, or a wide table has two rows of one task.
     """
     columns = long_columns(frame)
     if columns is None:
@@ -81,6 +84,9 @@ def encode_table(
         raise InputError(Fault("the table has no rows", expected="one row per answer"))
     task, tasks = _numbered(frame[columns[0]])
     rater, rater_names = _codes(frame[columns[1]], raters)
+    _require_named(task, columns[0])
+    if raters is None:
+        _require_named(rater, columns[1])
     label, class_names = _label_codes(frame[columns[2]], classes, gold)
     if not len(class_names):
         raise InputError(
@@ -103,6 +109,19 @@ def encode_table(
     del codes
     answers = answers_from_codes(task32, rater32, label32, shape, gold=known)
     return Table(answers, tasks, rater_names, class_names)
+
+
+def _require_named(codes: NDArray[Any], column: str) -> None:
+    """Refuse rows that nobody can be asked about, rather than leave them out."""
+    absent = np.flatnonzero(codes == MISSING)
+    if len(absent):
+        raise InputError(
+            Fault(
+                f"column {column} is empty in {len(absent)} rows, first in row {absent[0] + 1}",
+                expected=f"a {column} in every row",
+                fix="fill it in, or drop the rows",
+            )
+        )
 
 
 def _require_room(n_tasks: int, n_raters: int, n_classes: int) -> None:
@@ -147,6 +166,15 @@ def _melt(frame: pd.DataFrame) -> pd.DataFrame:
     """
     task = next((name for name in ANSWER_COLUMNS["case"] if name in frame.columns), None)
     named = frame if task is None else frame.set_index(task)
+    if not named.index.is_unique:
+        twice = named.index[named.index.duplicated()][0]
+        raise InputError(
+            Fault(
+                f"task {twice} has two rows in a table with a column per rater",
+                expected="one row per task",
+                fix="name the tasks in a column `task`, or number the rows anew (reset_index)",
+            )
+        )
     wide = named[rater_columns(named)].rename_axis(index="task", columns="rater")
     stacked = wide.melt(ignore_index=False, value_name="label").reset_index()
     return stacked[["task", "rater", "label"]]
@@ -195,12 +223,13 @@ def _label_codes(
     if pd.api.types.is_numeric_dtype(values) and (values == MISSING).any():
         values = values.where(values != MISSING)
     if classes is None:
-        codes, found = _numbered(values, sort=True)
-        names = [_plain(value) for value in found.tolist()]
+        codes, found = _without_missing(*_numbered(values, sort=True))
+        names = [_plain(value) for value in found]
         known = [] if gold is None else sorted(set(pd.Series(gold).dropna().tolist()) - set(names))
         return codes, tuple(names + known)
     codes = _index(classes).get_indexer(pd.Index(values))
     unknown = values[(codes == MISSING) & values.notna().to_numpy()]
+    unknown = unknown[[not _is_missing(value) for value in unknown]]
     if len(unknown):
         raise InputError(
             Fault(
@@ -210,6 +239,23 @@ def _label_codes(
             )
         )
     return codes, tuple(classes)
+
+
+def _without_missing(codes: NDArray[Any], found: Any) -> tuple[NDArray[Any], list[Any]]:
+    """Take what stands for no answer out of the values that were found."""
+    names = found.tolist()
+    kept = [not _is_missing(name) for name in names]
+    if all(kept):
+        return codes, names
+    places = np.where(kept, np.cumsum(kept) - 1, MISSING)
+    moved = np.append(places, MISSING)[codes]  # -1, of cells without a value, stays
+    return moved, [name for name, keep in zip(names, kept, strict=True) if keep]
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether a value stands for no answer, in a column of any values."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return value == "" if isinstance(value, str) else is_number and value == MISSING
 
 
 def _index(names: Sequence[Hashable]) -> pd.Index[Any]:

@@ -7,9 +7,10 @@ missing answer. Cells are kept as categories, so that millions of answers take l
 from __future__ import annotations
 
 import csv
-import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -20,23 +21,13 @@ from numpy.typing import NDArray
 from multirater.errors import Fault, InputError
 from multirater.fuse.table import long_columns
 from multirater.fusion.parquet_answers import read_answers
-from multirater.io.tables.csv_table import UTF_16, require_distinct
+from multirater.io.tables.classes import names_in_order
+from multirater.io.tables.csv_table import Dialect, dialect_of, records, require_distinct
 from multirater.io.tables.parquet_table import is_parquet
+from multirater.io.tables.spreadsheet import meant
 from multirater.words import counted
 
-_SEPARATORS = ",;\t"
 _ROWS_AT_ONCE = 2**20
-
-
-def separator_of(header: str) -> str:
-    """Return what separates the columns of a table: comma, semicolon or tab."""
-    return max(_SEPARATORS, key=header.count)
-
-
-def encoding_of(path: Path) -> str:
-    """Return the encoding of a table by its first bytes: UTF-8, or UTF-16 where it says so."""
-    with path.open("rb") as stream:
-        return "utf-16" if stream.read(2) in UTF_16 else "utf-8-sig"
 
 
 def read_answer_file(path: Path, also: Sequence[str] = ()) -> pd.DataFrame:
@@ -53,8 +44,8 @@ def read_answer_file(path: Path, also: Sequence[str] = ()) -> pd.DataFrame:
     try:
         frame = _read(path, also)
         columns = (frame.columns[0], frame.columns[1], frame.columns[2])
-        _require_names(frame, columns)
-        _require_once(frame, columns)
+        _require_names(frame, columns, path)
+        _require_once(frame, columns, path)
         return frame.assign(**{columns[2]: _with_classes_in_order(frame[columns[2]])})
     except InputError as error:
         raise error.at(file=path) from None
@@ -65,16 +56,14 @@ def _read(path: Path, also: Sequence[str]) -> pd.DataFrame:
         raise InputError(Fault("no such table", fix="check the path"))
     if is_parquet(path):
         return read_answers(path, also)
-    encoding = encoding_of(path)
-    separator = ","
     try:
-        with path.open(encoding=encoding) as stream:
-            header = stream.readline()
-        separator = separator_of(header)
+        dialect = dialect_of(path)
         # Of two columns of one name pandas would take the first, and call the other something else.
-        names = next(csv.reader([header], delimiter=separator, skipinitialspace=True), [])
+        names = next(csv.reader([dialect.header], delimiter=dialect.separator), [])
         require_distinct([name.strip().lower() for name in names], str(path))
-        return _columns_of(path, separator, encoding, also)
+        if _has_quotes(path):  # which pandas reads on behind their end
+            _require_even_lines(path, dialect)
+        return _columns_of(path, dialect, also)
     except UnicodeError as error:
         raise InputError(
             Fault(
@@ -89,16 +78,22 @@ def _read(path: Path, also: Sequence[str]) -> pd.DataFrame:
     except csv.Error as error:
         raise InputError(_unreadable(str(error))) from None
     except pd.errors.ParserError as error:
-        _require_even_lines(path, separator, encoding)
+        _require_even_lines(path, dialect)
         raise InputError(_unreadable(str(error))) from None
 
 
-def _columns_of(path: Path, separator: str, encoding: str, also: Sequence[str]) -> pd.DataFrame:
+def _has_quotes(path: Path) -> bool:
+    with path.open("rb") as stream:
+        return any(b'"' in part for part in iter(partial(stream.read, 2**20), b""))
+
+
+def _columns_of(path: Path, dialect: Dialect, also: Sequence[str]) -> pd.DataFrame:
     """Read columns in parts, so that only their codes are kept of all rows."""
     parts = pd.read_csv(
         path,
-        sep=separator,
-        encoding=encoding,
+        sep=dialect.separator,
+        encoding=dialect.encoding,
+        skiprows=dialect.skipped,
         dtype=str,
         keep_default_na=False,
         na_values=[""],
@@ -112,7 +107,7 @@ def _columns_of(path: Path, separator: str, encoding: str, also: Sequence[str]) 
             part.columns = pd.Index([str(name).strip().lower() for name in part.columns])
             is_cut = len(part) > 0 and bool(part.iloc[:, -1].isna().any())
             if is_cut or not isinstance(part.index, pd.RangeIndex):
-                _require_even_lines(path, separator, encoding)
+                _require_even_lines(path, dialect)
             if not columns:
                 columns = [*(long_columns(part) or ()), *(n for n in also if n in part.columns)]
                 texts = [_Texts() for _ in columns]
@@ -135,10 +130,11 @@ class _Texts:
     def add(self, values: pd.Series[Any]) -> None:
         """Take up the next rows; an empty text is missing."""
         codes, found = pd.factorize(values)
-        bare = [str(text).strip() for text in found]
+        bare = [meant(str(text).strip()) for text in found]
         broken = next((text for text in bare if re.search(r"[\r\n\0]", text)), None)
         if broken is not None:
-            raise InputError(_unreadable(f"a cell holds the end of a line: {broken[:40]!r}"))
+            what = "a character that no text has" if "\0" in broken else "the end of a line"
+            raise InputError(_unreadable(f"a cell holds {what}: {broken[:40]!r}"))
         own = [self.place.setdefault(text, len(self.place)) if text else -1 for text in bare]
         self.codes.append(np.array([*own, -1], dtype=np.int32)[codes])
 
@@ -157,57 +153,61 @@ def _unreadable(why: str) -> Fault:
     )
 
 
-def _require_even_lines(path: Path, separator: str, encoding: str) -> None:
+def _require_even_lines(path: Path, dialect: Dialect) -> None:
     """Refuse lines with more or fewer cells than the header, and quotes that do not end."""
-    text = path.read_bytes().decode("utf-16" if encoding == "utf-16" else "utf-8-sig")
-    reader = csv.reader(
-        io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True, strict=True
-    )
+    found = _records(path, dialect)
     try:
-        header = next(reader)
-        for cells in reader:
-            if cells and len(cells) != len(header):
+        _, header = next(found)
+        for number, cells in found:
+            if len(cells) != len(header):
                 raise InputError(
                     Fault(
-                        f"line {reader.line_num} has {counted(len(cells), 'cell')}",
+                        f"line {number} has {counted(len(cells), 'cell')}",
                         expected=f"{len(header)}, as in the header: {', '.join(header)}",
                         fix="give every line one cell per column; quote cells that contain the "
                         "separator",
                     )
                 )
     except csv.Error as error:
-        raise InputError(_unreadable(f"line {reader.line_num}: {error}")) from None
+        raise InputError(_unreadable(str(error))) from None
 
 
-def in_order(names: Sequence[str]) -> list[str]:
-    """Put classes in order: whole numbers by their value, then names.
+def _records(path: Path, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
+    """Yield the line on which each record of a table ends, its header first, and its cells."""
+    with path.open(encoding=dialect.encoding, newline="") as stream:
+        for _ in range(dialect.skipped):
+            stream.readline()
+        for number, cells in records(stream, dialect.separator):
+            yield number + dialect.skipped, cells
 
-    Example:
-        >>> in_order(["b", "10", "a", "9"])
-        ['9', '10', 'a', 'b']
-    """
-    numbers = [name for name in names if re.fullmatch(r"[+-]?[0-9]{1,15}", name)]
-    others = sorted(set(names) - set(numbers))
-    return [*sorted(numbers, key=lambda name: (int(name), name)), *others]
+
+def _place(path: Path, row: int) -> str:
+    """Say where a row of answers stands, the first of which is 0."""
+    if is_parquet(path):
+        return f"row {row + 1}"
+    number, _ = next(islice(_records(path, dialect_of(path)), row + 1, None))
+    return f"line {number}"
 
 
 def _with_classes_in_order(labels: pd.Series[Any]) -> pd.Series[Any]:
-    return labels.cat.reorder_categories(in_order([str(each) for each in labels.cat.categories]))
+    return labels.cat.reorder_categories(
+        names_in_order([str(each) for each in labels.cat.categories])
+    )
 
 
-def _require_names(frame: pd.DataFrame, columns: tuple[str, str, str]) -> None:
+def _require_names(frame: pd.DataFrame, columns: tuple[str, str, str], path: Path) -> None:
     nameless = np.flatnonzero((frame[columns[1]].isna() | frame[columns[0]].isna()).to_numpy())
     if len(nameless):
         raise InputError(
             Fault(
-                f"{len(nameless)} rows without {columns[0]} or {columns[1]}, first line "
-                f"{int(nameless[0]) + 2}",
+                f"{counted(len(nameless), 'row')} without {columns[0]} or {columns[1]}, first "
+                f"{_place(path, int(nameless[0]))}",
                 fix="fill them in, or remove the rows",
             )
         )
 
 
-def _require_once(frame: pd.DataFrame, columns: tuple[str, str, str]) -> None:
+def _require_once(frame: pd.DataFrame, columns: tuple[str, str, str], path: Path) -> None:
     """Refuse two answers of a rater to one task: which of them counts is not ours to say."""
     task, rater = (frame[name].cat.codes.to_numpy().astype(np.int64) for name in columns[:2])
     key: NDArray[np.int64] = task * max(len(frame[columns[1]].cat.categories), 1) + rater
@@ -217,8 +217,8 @@ def _require_once(frame: pd.DataFrame, columns: tuple[str, str, str]) -> None:
         raise InputError(
             Fault(
                 f"{counted(len(again), 'answer')} given twice, first by {columns[1]} "
-                f"{first[columns[1]]} to {columns[0]} {first[columns[0]]}, line "
-                f"{int(again[0]) + 2}",
+                f"{first[columns[1]]} to {columns[0]} {first[columns[0]]}, "
+                f"{_place(path, int(again[0]))}",
                 expected="one answer of a rater to a task",
                 fix="keep the answer that counts; if several people go by one name, tell them "
                 "apart",

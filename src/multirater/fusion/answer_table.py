@@ -14,9 +14,9 @@ from multirater.errors import Fault, InputError
 from multirater.fuse.choice import Choice, choice_for, choice_of
 from multirater.fuse.methods import NEEDS_SPACE, method_named, require_options
 from multirater.fuse.quality import quality_of_class_labels, with_quality
-from multirater.fuse.rater_table import rater_table_of_tasks
+from multirater.fuse.rater_table import MOST_IN_TABLE, rater_table_of_tasks
 from multirater.fuse.table import Table, encode_table, long_columns
-from multirater.fusion.answer_file import encoding_of, read_answer_file, separator_of
+from multirater.fusion.answer_file import read_answer_file
 from multirater.fusion.company import judged_estimates
 from multirater.fusion.folder import FusedDataset, fusion_folder, write_settings
 from multirater.fusion.large_table import fuse_large_table
@@ -24,11 +24,13 @@ from multirater.fusion.parquet_answers import count_answers
 from multirater.io.gold import gold_names
 from multirater.io.results.origin import write_origin
 from multirater.io.results.statements import write_dataset_of
+from multirater.io.tables.csv_table import dialect_of
 from multirater.io.tables.manifest import FILE_NAME, Row
 from multirater.io.tables.parquet_table import MOST_ROWS, is_parquet
 from multirater.io.tables.rater_info import read_rater_info
 from multirater.progress import say
 from multirater.rater_choice import chosen_names
+from multirater.sanity.class_names import odd_names
 from multirater.types import ANSWER_COLUMNS, Classes, LabelClass
 from multirater.words import counted
 
@@ -42,9 +44,8 @@ def is_answer_table(path: Path) -> bool:
         return path.is_file()
     if path.suffix.lower() not in (".csv", ".tsv") or path.name == FILE_NAME or not path.is_file():
         return False
-    with path.open(encoding=encoding_of(path), errors="replace") as stream:
-        first = stream.readline()
-    cells = (name.strip().strip('"').strip() for name in first.split(separator_of(first)))
+    found = dialect_of(path, errors="replace")
+    cells = (name.strip().strip('"').strip() for name in found.header.split(found.separator))
     header = {name.lower() for name in cells}
     known = sum(bool(header & set(names)) for names in ANSWER_COLUMNS.values())
     return not {"case", "image"} & header and known >= 2
@@ -137,7 +138,12 @@ def _fused(
     folder: Path,
 ) -> FusedDataset:
     result = method_named(choice.method)(frame, gold=known, **choice.options)
-    described = rater_table_of_tasks(result.counts, result.raters, result.classes)
+    described = rater_table_of_tasks(
+        result.counts,
+        result.raters,
+        result.classes,
+        with_matrix=len(result.classes) <= MOST_IN_TABLE,
+    )
     quality = quality_of_class_labels(encoded.answers, encoded.raters)
     if not known:  # which would judge a rater who is alone
         described = judged_estimates(described, quality)
@@ -146,7 +152,8 @@ def _fused(
     classes = Classes(tuple(LabelClass(str(name)) for name in result.classes))
     write_dataset_of(folder, described, cases, _rows(frame, result.label, choice.method), classes)
     write_origin(folder, path)
-    return FusedDataset(folder, described, cases, result.findings, choice.method, choice.why)
+    findings = (*odd_names(classes.names), *result.findings)
+    return FusedDataset(folder, described, cases, findings, choice.method, choice.why)
 
 
 def _rows(frame: pd.DataFrame, label: pd.Series[Any], method: str) -> list[Row]:
@@ -154,7 +161,12 @@ def _rows(frame: pd.DataFrame, label: pd.Series[Any], method: str) -> list[Row]:
     said = [name for name in _OF_A_CASE if name in frame.columns]
     known = {name: _first_texts(frame, str(label.index.name), name, label) for name in said}
     return [
-        Row(str(case), rater=method, label=str(name), **dict(zip(known, cells, strict=True)))
+        Row(
+            str(case),
+            rater=method,
+            label="" if pd.isna(name) else str(name),
+            **dict(zip(known, cells, strict=True)),
+        )
         for case, name, *cells in zip(label.index, label, *known.values(), strict=True)
     ]
 

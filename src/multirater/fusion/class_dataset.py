@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from multirater.errors import Fault, InputError
 from multirater.fuse.methods import METHODS, NEEDS_SPACE, method_named
 from multirater.fuse.quality import with_quality
-from multirater.fuse.rater_table import rater_table_of_tasks
+from multirater.fuse.rater_table import MOST_IN_TABLE, rater_table_of_tasks
 from multirater.fusion.company import judged_estimates
 from multirater.fusion.folder import FusedDataset
 from multirater.fusion.study_quality import quality_of_study
@@ -52,7 +52,9 @@ def fuse_classes(found: Survey, target: Path, method: str, fuser: ClassFuser) ->
     ]
     answers = np.concatenate([part.rows for _, part in with_labels]).T
     result = fuser([case for case, _ in with_labels], answers, found)
-    counted = rater_table_of_tasks(result.counts, dataset.raters, names)
+    counted = rater_table_of_tasks(
+        result.counts, dataset.raters, names, with_matrix=len(names) <= MOST_IN_TABLE
+    )
     quality = quality_of_study(found)
     if method in METHODS and not any(case.gold is not None for case in dataset):
         counted = judged_estimates(counted, quality)  # nor does a network judge them

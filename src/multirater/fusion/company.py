@@ -58,8 +58,10 @@ def judged_estimates(table: pd.DataFrame, quality: pd.DataFrame) -> pd.DataFrame
         [0.9, nan]
     """
     alone = quality["quality"].reindex(table.index).isna()
-    estimates = [name for name in table if name != "labels"]
-    return table.assign(**{str(name): table[name].mask(alone) for name in estimates})
+    estimates = table.drop(columns="labels")
+    known = np.where(alone.to_numpy()[:, None], np.nan, estimates.to_numpy(dtype=float))
+    judged = pd.DataFrame(known, index=table.index, columns=estimates.columns)
+    return pd.concat([table["labels"], judged], axis=1)
 
 
 def alone_findings(

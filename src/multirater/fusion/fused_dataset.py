@@ -29,7 +29,7 @@ from multirater.io.results.layout import FUSION
 from multirater.io.results.origin import write_origin
 from multirater.io.results.statements import read_json
 from multirater.io.survey import Survey, survey
-from multirater.progress import say
+from multirater.progress import say_how_to_go_on
 from multirater.sanity import say_findings
 from multirater.types import Dataset
 
@@ -72,6 +72,13 @@ def fuse_dataset(
     Raises:
         InputError: with every fault of the data set; nothing is written then.
     """
+    if resume and overwrite:
+        raise InputError(
+            Fault(
+                "asked to go on with a fusion and to replace it",
+                fix="leave --resume or --overwrite out",
+            )
+        )
     choice = choice_of(method, options, choose_method(dataset))
     method, options = choice.method, choice.options
     if fuser is None and class_fuser is None:
@@ -103,6 +110,8 @@ def fuse_dataset(
                 )
             )
         found.require_labels()
+        if resume:
+            _require_finished_of(target, found)
         _require_same_labels(part, found, pooled=bool(settings["pooled"]))
         write_settings(part, {**settings, "labels": found.digest})
         write_origin(part, dataset.folder)
@@ -114,11 +123,26 @@ def fuse_dataset(
                 done = fuse_masks(found, part, settings, workers, scheduler, fuser)
         except (KeyboardInterrupt, SystemExit):
             n_done = len(read_progress(part))
-            say(f"stopped after {n_done} of {len(dataset)} cases; go on with --resume")
+            say_how_to_go_on(f"stopped after {n_done} of {len(dataset)} cases; go on with --resume")
             raise
-        write_settings(part, settings, done.findings)
+        write_settings(part, {**settings, "labels": found.digest}, done.findings)
     done = replace(done, folder=target)
     return replace(done, method=method, why=choice.why)
+
+
+def _require_finished_of(target: Path, found: Survey) -> None:
+    """Refuse a finished fusion of labels that have changed since: it would be lost."""
+    path = target / FUSION
+    before = read_json(path).get("labels") if path.is_file() else None
+    if before is not None and before != found.digest:
+        raise InputError(
+            Fault(
+                "labels have changed since they were fused",
+                expected="the labels that the fusion is of",
+                fix="choose another folder, or --overwrite",
+                file=str(target),
+            )
+        )
 
 
 def _require_same_labels(part: Path, found: Survey, *, pooled: bool) -> None:

@@ -29,9 +29,8 @@ from multirater.fuse.quality import (
     quality_of_answers,
     with_quality,
 )
-from multirater.fuse.rater_table import rater_table_of_tasks
+from multirater.fuse.rater_table import MOST_IN_TABLE, rater_table_of_tasks
 from multirater.fuse.result import unfinished
-from multirater.fusion.answer_file import in_order
 from multirater.fusion.answer_parts import AnswerParts, Encoded, encode_part
 from multirater.fusion.company import judged_estimates
 from multirater.fusion.folder import FusedDataset, fusion_folder, write_settings
@@ -39,7 +38,7 @@ from multirater.fusion.parquet_answers import Scattered, scatter
 from multirater.fusion.parquet_cases import case_tables, write_cases
 from multirater.io.results.origin import write_origin
 from multirater.io.results.statements import write_dataset_of, write_rater_table
-from multirater.io.tables.classes import FILE_NAME, write_classes
+from multirater.io.tables.classes import FILE_NAME, names_in_order, write_classes
 from multirater.parallel import Apply, many_times
 from multirater.progress import say, track
 from multirater.trust import Finding
@@ -128,7 +127,7 @@ class _Problem:
 
 
 def _encoded(read: Scattered, scratch: Path, apply: Apply, path: Path) -> _Problem:
-    classes = tuple(in_order(read.labels))
+    classes = tuple(names_in_order(read.labels))
     n_raters, n_classes = len(read.raters), len(classes)
     if n_classes < 1:
         raise InputError(Fault("no row has a label", file=str(path)))
@@ -181,7 +180,12 @@ def _fused(problem: _Problem, choice: Choice, folder: Path) -> FusedDataset:
     found = _estimate(parts, **choice.options)
     say(f"{METHOD}: {counted(len(found.log_likelihood), 'step')}")
     parts.write_posteriors(found)
-    described = rater_table_of_tasks(found.counts, problem.raters, problem.classes)
+    described = rater_table_of_tasks(
+        found.counts,
+        problem.raters,
+        problem.classes,
+        with_matrix=len(problem.classes) <= MOST_IN_TABLE,
+    )
     quality = quality_of_answers(*parts.alike(_consensus(parts, found, choice)), problem.raters)
     raters = with_quality(judged_estimates(described, quality), quality)
     write_cases(folder, parts.parts, problem.classes, problem.n_rows)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
 from multirater.fuse.table import long_columns
+from multirater.io.tables.csv_table import require_distinct
 from multirater.io.tables.parquet_table import opened_parquet, plain_column
 from multirater.words import counted
 
@@ -120,6 +121,7 @@ def scatter(path: Path, folder: Path, answers_per_part: int) -> Scattered:
 
 def _columns_of(file: Any) -> tuple[str, str, str]:
     """Return the names of the columns of task, rater and label."""
+    require_distinct([_lower(name) for name in file.schema_arrow.names], "")
     found = {_lower(name): str(name) for name in file.schema_arrow.names}
     columns = long_columns(pd.DataFrame(columns=list(found)))
     if columns is None:

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
 from multirater.io.formats.axes import channels_first
-from multirater.io.formats.grid import size_text
+from multirater.io.formats.grid import COARSEST, FINEST, size_text
+from multirater.metrics.class_indices import unmasked
 from multirater.types import (
     MISSING,
     Case,
@@ -67,9 +68,9 @@ def dataset_from_arrays(
         >>> len(data), data.raters
         (2, ('rater 1', 'rater 2', 'rater 3'))
     """
-    drawn = [np.asarray(label) for label in labels]
-    known = None if truths is None else [np.asarray(truth) for truth in truths]
-    pictures = None if images is None else [np.asarray(image) for image in images]
+    drawn = [unmasked(label) for label in labels]
+    known = None if truths is None else [unmasked(truth) for truth in truths]
+    pictures = None if images is None else [_picture(image) for image in images]
     width = len(str(max(len(drawn) - 1, 0)))
     names = list(map(str, cases if cases is not None else _numbers(len(drawn), width)))
     n_raters = len(drawn[0]) if drawn and drawn[0].ndim else 0
@@ -85,8 +86,8 @@ def dataset_from_arrays(
             drawn[i],
             None if pictures is None else pictures[i],
             None if known is None else known[i],
-            str(splits[i]) if splits is not None else "",
-            str(patients[i]) if patients is not None else "",
+            _name(splits[i]) if splits is not None else "",
+            _name(patients[i]) if patients is not None else "",
             who,
             spacing,
         )
@@ -94,10 +95,22 @@ def dataset_from_arrays(
     ]
     if diagnoses is not None:
         made = [
-            replace(case, diagnosis=str(each)) for case, each in zip(made, diagnoses, strict=True)
+            replace(case, diagnosis=_name(each)) for case, each in zip(made, diagnoses, strict=True)
         ]
     _require_labels_of(who, made)
     return Dataset(tuple(made), tuple(who), "classes" if drawn[0].ndim == 1 else "masks", counted)
+
+
+def _picture(image: NDArray[Any]) -> NDArray[Any]:
+    """Return an image as an array; what is masked is no number, and refused by who learns."""
+    if np.ma.is_masked(image):
+        return np.asarray(np.ma.asarray(image, dtype=np.float64).filled(np.nan))
+    return np.asarray(image)
+
+
+def _name(value: Any) -> str:
+    """Return a name; None and NaN, as tables have them, are none."""
+    return "" if value is None or value != value else str(value)
 
 
 def _numbers(n_cases: int, width: int) -> list[str]:
@@ -156,6 +169,14 @@ def _identity(value: T) -> T:
 def _counted(arrays: Sequence[NDArray[Any]], *, is_class: bool) -> Classes:
     whole = [array for array in arrays if array.dtype.kind in "biu" and array.size]
     highest = max((int(array.max()) for array in whole), default=MISSING)
+    if highest == 255 and all(np.isin(array, (MISSING, 0, 255)).all() for array in whole):
+        raise InputError(
+            Fault(
+                "labels are 0 and 255, as image files store masks",
+                expected="class indices",
+                fix="give `masks > 0`; or name 256 classes if 255 is meant as a class",
+            )
+        )
     n_classes = min(max(highest + 1, 2), np.iinfo(np.int16).max + 1)
     if is_class:
         return Classes(tuple(LabelClass(str(index)) for index in range(n_classes)))
@@ -214,6 +235,10 @@ def _require_values(
     spacing: Sequence[float] | None,
 ) -> None:
     faults: list[Fault] = []
+    if spacing is not None and not all(_is_step(each) for each in spacing):
+        raise InputError(
+            Fault(f"spacing is {list(spacing)}", expected=f"{FINEST:g} to {COARSEST:g} mm per axis")
+        )
     for i, name in enumerate(names):
         space = labels[i].shape[1:]
         found = [*_index_faults(labels[i], n_classes)]
@@ -228,6 +253,10 @@ def _require_values(
         faults += [fault.at(case=name) for fault in found]
     if faults:
         raise InputError(faults)
+
+
+def _is_step(found: object) -> bool:
+    return isinstance(found, int | float | np.number) and bool(FINEST <= found <= COARSEST)
 
 
 def _index_faults(array: NDArray[Any], n_classes: int) -> Iterator[Fault]:

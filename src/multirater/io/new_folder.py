@@ -171,6 +171,15 @@ def _remove(temporary: Path) -> None:
 
 
 def _require_free(place: Path, target: Path, overwrite: bool) -> None:
+    if place.is_symlink():
+        raise InputError(
+            Fault(
+                f"is a link to {place.readlink()}, and links are not replaced",
+                expected="a folder",
+                fix="name the folder that it leads to",
+                file=str(target),
+            )
+        )
     if not os.path.lexists(place) or (place.is_dir() and not any(place.iterdir())):
         return
     if not overwrite:

@@ -18,6 +18,7 @@ import numpy as np
 
 from multirater.errors import Fault, InputError
 from multirater.io.case_files import read_case_files
+from multirater.io.class_labels import class_labels, index_by_name
 from multirater.io.drawings.reading import read_drawing
 from multirater.io.folders import discover_rows, is_folder_layout
 from multirater.io.formats.images import image_shape, read_image
@@ -32,18 +33,15 @@ from multirater.io.tables.table_check import Files, LabelKind, kind_of_labels, t
 from multirater.progress import track
 from multirater.types import (
     MISSING,
-    MOST_CLASSES,
     Case,
     Classes,
     Dataset,
     Drawing,
     DrawingKind,
     Geometry,
-    LabelClass,
     LabelMap,
     Source,
 )
-from multirater.words import listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -111,7 +109,7 @@ def read_dataset(
     table_of_features = _features(rows, files) if has_folder else None
     kind = "classes" if table_of_features else kind_of_labels(rows, files)
     if kind == "classes":
-        rows, classes = _class_labels(rows, classes, faults)
+        rows, classes = class_labels(rows, classes, faults)
     in_order, found = table_faults(rows, files, kind)
     faults += [*in_classes, *found]
     if not faults:
@@ -240,9 +238,16 @@ def _rows_of_frame(frame: pd.DataFrame) -> list[Row]:
         if name in header:
             values = frame.iloc[:, header.index(name)]
             absent = values.isna()
+            if name in ("label", "truth"):
+                absent |= values.map(_is_missing_number)
             columns[name] = ["" if no else _cell(v) for v, no in zip(values, absent, strict=True)]
     lines = zip(*columns.values(), strict=True)
     return [Row(**dict(zip(columns, cells, strict=True))) for cells in lines]
+
+
+def _is_missing_number(value: object) -> bool:
+    """Whether a table in memory says *not labelled* by a number; the text "-1" is a class."""
+    return isinstance(value, int | float | np.number) and value == MISSING
 
 
 def _cell(value: object) -> str:
@@ -277,65 +282,6 @@ def _raters_beside(folder: Path, faults: list[Fault]) -> RaterInfo:
         return {}
 
 
-def _class_labels(
-    rows: Iterable[Row], classes: Classes | None, faults: list[Fault]
-) -> tuple[list[Row], Classes]:
-    """Settle the classes, and empty the cells that say *not labelled* by -1."""
-    missing = str(MISSING)
-    named = [
-        replace(
-            row,
-            label="" if row.label == missing else row.label,
-            truth="" if row.truth == missing else row.truth,
-        )
-        for row in rows
-    ]
-    settled = classes or _counted_names(named)
-    faults += _unknown_names(named, settled)
-    return named, settled
-
-
-def _counted_names(rows: Iterable[Row]) -> Classes:
-    names = {name for row in rows for name in (row.label, row.truth) if name}
-    numbers = sorted((name for name in names if name.isdecimal()), key=int)
-    ordered = numbers + sorted(name for name in names if not name.isdecimal())
-    if len(ordered) > MOST_CLASSES:
-        raise InputError(
-            Fault(
-                f"{len(ordered)} different labels, such as {listed(ordered, most=3)}",
-                expected=f"at most {MOST_CLASSES} classes",
-                fix="is the column of labels one of classes, rather than of texts or numbers?",
-            )
-        )
-    return Classes(tuple(LabelClass(name) for name in ordered))
-
-
-def _unknown_names(rows: Iterable[Row], classes: Classes) -> list[Fault]:
-    known = _index_by_name(classes)
-    of_truth = _index_by_name(classes.in_truth())
-    return [
-        Fault(
-            f"unknown class {name!r}",
-            expected=f"one of {', '.join(classes.names)}",
-            fix="correct the name, or add it to classes.csv",
-            case=row.case,
-            rater=rater,
-        )
-        for row in rows
-        for rater, name, among in (
-            (row.rater, row.label, known),
-            ("(truth)", row.truth, of_truth),
-        )
-        if name and name not in among
-    ]
-
-
-def _index_by_name(classes: Classes) -> Mapping[str, int]:
-    """Classes go by their names; or by their number, where that is no other's name."""
-    numbers = {str(value): index for value, index in classes.by_value().items() if index >= 0}
-    return numbers | {name: index for index, name in enumerate(classes.names)}
-
-
 @dataclass(frozen=True, slots=True)
 class _LabelFile:
     """Reads a label file when called, as a `partial` of `read_label` in a tenth of its memory."""
@@ -359,7 +305,7 @@ def _case(
     like = partial(image_shape, paths[0]) if paths else None
 
     def source(known: Classes | None) -> Callable[[str, str], Source[LabelMap]]:
-        indices = _index_by_name(known) if kind == "classes" and known is not None else {}
+        indices = index_by_name(known) if kind == "classes" and known is not None else {}
 
         def of_cell(cell: str, stray: str) -> Source[LabelMap]:
             if kind == "classes":

@@ -91,12 +91,27 @@ class Survey:
         said = "".join(f"{case.name}\0{case.digest}\n" for case in self.cases)
         return hashlib.blake2b(said.encode(errors="replace"), digest_size=8).hexdigest()
 
-    def require_labels(self) -> None:
-        """Refuse a study in which nothing is labelled: not a pixel, and nothing is drawn."""
+    def require_labels(self, *, or_truth: bool = False) -> None:
+        """Refuse a study in which nothing is labelled: not a pixel, and nothing is drawn.
+
+        Args:
+            or_truth: whether the truth will do, for who learns from it.
+        """
         if any((case.rows != MISSING).any() for case in self.cases):
             return
-        if any(case.drawings or case.truth is not None for case in self.dataset):
+        if any(case.drawings or case.gold is not None for case in self.dataset):
             return
+        if or_truth and any(case.truth is not None for case in self.dataset):
+            return
+        if not any(case.labels for case in self.dataset):
+            raise InputError(
+                Fault(
+                    "no case has a drawing or a label",
+                    expected="labels of raters, or rows of kind positive, negative or mask",
+                    fix="look at the columns `rater` and `kind` of the manifest",
+                    file=str(self.dataset.folder or ""),
+                )
+            )
         raise InputError(
             Fault(
                 "no pixel of any case is labelled",

@@ -18,12 +18,37 @@ def as_class_indices(labels: ArrayLike) -> NDArray[np.signedinteger[Any]]:
     return array if array.dtype.kind == "i" else array.astype(np.int64)
 
 
+def unmasked(values: ArrayLike) -> NDArray[Any]:
+    """Return an array in which what numpy calls masked is missing: -1 of whole numbers, else NaN.
+
+    Raises:
+        InputError: rows of different lengths are no array.
+
+    Example:
+        >>> unmasked(np.ma.masked_equal(np.array([0, 1, 9], dtype=np.uint8), 9)).tolist()
+        [0, 1, -1]
+    """
+    try:
+        if isinstance(values, list | tuple) and any(np.ma.isMA(each) for each in values):
+            values = np.ma.stack(values)
+        if not np.ma.isMA(values):
+            return np.asarray(values)
+    except ValueError as error:
+        raise InputError(
+            Fault(f"labels are no array: {error}", expected="arrays of one size")
+        ) from None
+    masked: Any = values
+    if masked.dtype.kind in "biu":
+        return np.asarray(masked.astype(np.int64).filled(MISSING))
+    return np.asarray(masked.filled(np.nan)) if masked.dtype.kind == "f" else np.asarray(masked)
+
+
 def class_indices(labels: ArrayLike) -> NDArray[np.integer[Any]]:
-    """Read `labels` as class indices: booleans become 0 and 1, NaN becomes -1.
+    """Read `labels` as class indices: booleans become 0 and 1, NaN and what is masked -1.
 
     The input is never written to; integer arrays come back as they are, unsigned ones too.
     """
-    array = np.asarray(labels)
+    array = unmasked(labels)
     if array.dtype == np.bool_:
         return array.view(np.int8)
     if array.dtype.kind == "f":

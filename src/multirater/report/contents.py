@@ -11,10 +11,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from multirater.errors import Fault, InputError
 from multirater.evaluation.predictions import Predictions
 from multirater.fuse.identifiability import Identifiability
 from multirater.fuse.pattern_blocks import PatternBlocks
 from multirater.fuse.pooled_vote import pooled_majority_vote
+from multirater.fuse.rater_table import MOST_IN_TABLE
 from multirater.io.gold import with_gold
 from multirater.io.kept_labels import keep_labels
 from multirater.io.survey import Survey, survey
@@ -136,6 +138,17 @@ def gather(paths: Sequence[str | Path], **choices: Unpack[Choices]) -> Contents:
     return gather_subject(read_subject(paths), **choices)
 
 
+def _require_few_classes(n_classes: int) -> None:
+    if n_classes > MOST_IN_TABLE:
+        raise InputError(
+            Fault(
+                f"{n_classes} classes are too many for a page",
+                expected=f"at most {MOST_IN_TABLE}, of which it draws matrices",
+                fix="look at `multirater info` and `multirater agreement`, or join classes",
+            )
+        )
+
+
 def gather_subject(named: Subject, **choices: Unpack[Choices]) -> Contents:
     """Measure everything that a report on a subject says; labels are read once and kept."""
     gold, seed, workers = choices.get("gold"), choices.get("seed", 0), choices.get("workers", 1)
@@ -145,6 +158,7 @@ def gather_subject(named: Subject, **choices: Unpack[Choices]) -> Contents:
     declared = (each.dataset.classes for each in named.results if each.dataset.classes is not None)
     classes = dataset.classes or next(declared, None)
     found = survey(replace(dataset, classes=classes), workers=workers, keep=True)
+    _require_few_classes(len(found.classes))
     results = tuple(
         replace(each, dataset=keep_labels(each.dataset, workers=workers)) for each in named.results
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -59,6 +60,15 @@ class LoopbackHandler(BaseHTTPRequestHandler):
         """Say nothing: the user looks at the page, not at the terminal."""
 
 
+class _Server(ThreadingHTTPServer):
+    """A server that lets who went away go; whatever else goes wrong is told."""
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Pass over connections that the other side has closed: the user did so, or a browser."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
 def loopback_server(port: int, handler: type[LoopbackHandler]) -> ThreadingHTTPServer:
     """Make a server that listens on this machine only.
 
@@ -67,7 +77,7 @@ def loopback_server(port: int, handler: type[LoopbackHandler]) -> ThreadingHTTPS
         handler: of its requests.
     """
     try:
-        server = ThreadingHTTPServer((LOOPBACK, port), handler)
+        server = _Server((LOOPBACK, port), handler)
     except (OSError, OverflowError) as error:
         raise InputError(
             Fault(f"port {port} cannot be used: {error}", fix="choose another --port, or none")

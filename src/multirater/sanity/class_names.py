@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections import defaultdict
+from collections.abc import Sequence
 
 from multirater.sanity.facts import StudyFacts
 from multirater.trust import Finding
@@ -21,6 +23,7 @@ _LIKE_NOTHING = {
     "-inf",
     "missing",
     "?",
+    "-1",
 }
 
 
@@ -31,11 +34,15 @@ def odd_class_names(facts: StudyFacts) -> list[Finding]:
     """
     if facts.dataset.kind != "classes" or facts.dataset.classes is None:
         return []
-    names = facts.dataset.classes.names
-    return [*_like_nothing(names), *_same_numbers(names)]
+    return odd_names(facts.dataset.classes.names)
 
 
-def _like_nothing(names: tuple[str, ...]) -> list[Finding]:
+def odd_names(names: Sequence[str]) -> list[Finding]:
+    """Find the same among names of classes, wherever they come from."""
+    return [*_like_nothing(names), *_same_numbers(names), *_same_letters(names)]
+
+
+def _like_nothing(names: Sequence[str]) -> list[Finding]:
     odd = [name for name in names if name.casefold() in _LIKE_NOTHING]
     if not odd:
         return []
@@ -50,7 +57,7 @@ def _like_nothing(names: tuple[str, ...]) -> list[Finding]:
     ]
 
 
-def _same_numbers(names: tuple[str, ...]) -> list[Finding]:
+def _same_numbers(names: Sequence[str]) -> list[Finding]:
     by_value: dict[float, list[str]] = defaultdict(list)
     for name in names:
         try:
@@ -68,5 +75,25 @@ def _same_numbers(names: tuple[str, ...]) -> list[Finding]:
             "number-twice",
             {"numbers": len(alike)},
             fix="write every number in one way",
+        )
+    ]
+
+
+def _same_letters(names: Sequence[str]) -> list[Finding]:
+    """Find names that look alike: letters are stored in two forms, and typed in two cases."""
+    by_look: dict[str, list[str]] = defaultdict(list)
+    for name in names:
+        by_look[unicodedata.normalize("NFKC", name).casefold()].append(name)
+    alike = [each for each in by_look.values() if len(each) > 1]
+    if not alike:
+        return []
+    shown = "; ".join(" and ".join(map(repr, each)) for each in alike[:3])
+    return [
+        Finding(
+            "caution",
+            f"classes whose names look alike, or differ by case alone: {shown}",
+            "name-twice",
+            {"names": len(alike)},
+            fix="write every name in one way",
         )
     ]

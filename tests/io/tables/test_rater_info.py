@@ -37,12 +37,18 @@ def test_the_table_of_a_fusion_is_a_result_and_no_table_of_the_study(folder):
     assert read_dataset(fused).rater_info == {}
 
 
+def test_the_table_of_a_result_may_tell_classes_apart_by_case_alone(folder):
+    (folder / "raters.csv").write_text("rater,cm[a->A],cm[A->a],cm[A->A]\na,0.1,0.2,0.8\n")
+    assert read_rater_info(folder) == {}
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
         ("who,group\na,x\n", "has columns who, group: no rater"),
         ("rater,group\na,x\na,y\n", "rater a"),
         ("rater,group\n,x\n", "a row without rater"),
+        ("rater,group,Group\na,x,y\n", "group"),
     ],
 )
 def test_faults_of_the_table_are_told_with_its_file(folder, text, said):

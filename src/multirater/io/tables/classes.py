@@ -27,6 +27,18 @@ _EXPECTED = "columns index, name[, colour][, value][, truth_value]"
 _ALIASES = {"color": "colour", "truth value": "truth_value"}
 
 
+def names_in_order(names: Sequence[str]) -> list[str]:
+    """Put classes in order: whole numbers by their value, then names.
+
+    Example:
+        >>> names_in_order(["b", "10", "a", "9"])
+        ['9', '10', 'a', 'b']
+    """
+    numbers = [name for name in names if re.fullmatch(r"[+-]?[0-9]{1,15}", name)]
+    others = sorted(set(names) - set(numbers))
+    return [*sorted(numbers, key=lambda name: (int(name), name)), *others]
+
+
 def read_classes(path: Path) -> Classes:
     """Read a classes file.
 

@@ -34,6 +34,9 @@ _PATIENT = "patient"
 _NAMES = {**ANSWER_COLUMNS, _PATIENT: (_PATIENT, "group")}
 """Columns that go by several names on the way in; the first that is there counts."""
 
+_OF_A_LABEL = (*ANSWER_COLUMNS["rater"], *ANSWER_COLUMNS["label"])
+"""A line that names a rater and ends there was cut off: it does not say *not labelled*."""
+
 MASK = "mask"
 DRAWING_KINDS: tuple[DrawingKind, ...] = get_args(DrawingKind)
 KINDS = (MASK, *DRAWING_KINDS)
@@ -72,7 +75,7 @@ COLUMNS = tuple(field.name for field in fields(Row))
 
 def read_rows(path: Path, faults: list[Fault]) -> list[Row]:
     """Read the table; lines that cannot be used are left out and noted in `faults`."""
-    names, lines = read_table(path, faults, expected=_expected())
+    names, lines = read_table(path, faults, expected=_expected(), whole=_OF_A_LABEL)
     header = known_columns(names, str(path))
     at = [header.index(name) if name in header else None for name in COLUMNS]
     return [Row(*("" if i is None else line[i] for i in at)) for line in lines]
@@ -179,5 +182,5 @@ def _column_fix(unknown: Sequence[str], missing: Sequence[str], misspelt: dict[s
 def _expected() -> str:
     return (
         "a first line with the columns case, image, rater, label[, truth][, split][, patient]"
-        "[, kind][, undrawn][, stray][, when][, diagnosis]"
+        "[, kind][, undrawn][, stray][, when][, diagnosis]; of answers: task, worker, label"
     )

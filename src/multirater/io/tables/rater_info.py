@@ -13,7 +13,7 @@ from pathlib import Path
 
 from multirater.errors import Fault, InputError
 from multirater.io.atomic import replacing
-from multirater.io.tables.csv_table import read_table
+from multirater.io.tables.csv_table import read_table, require_distinct
 from multirater.io.tables.spreadsheet import shown
 
 FILE_NAME = "raters.csv"
@@ -41,9 +41,10 @@ def read_rater_info(folder: Path) -> RaterInfo:
     if not path.is_file():
         return {}
     faults: list[Fault] = []
-    header, lines = read_table(path, faults, expected=_EXPECTED)
+    header, lines = read_table(path, faults, expected=_EXPECTED, once=("rater",))
     if any(name.startswith("cm[") for name in header):
-        return {}
+        return {}  # where classes of one name but for its case have a column each
+    require_distinct(header, str(path))
     if "rater" not in header:
         header = [_ALIASES.get(name, name) for name in header]
     if header.count("rater") != 1:
