@@ -140,6 +140,8 @@ def test_lists_that_do_not_fit(labels, options, found):
     [
         ({"images": np.zeros((4, 6, 5))}, "image has size 6 x 5"),
         ({"images": np.zeros((4, 5, 6, 3))}, "image has size 5 x 6 x 3"),
+        ({"images": np.full((4, 5, 6), "a")}, "image is of type <U1"),
+        ({"images": np.zeros((4, 5, 6), complex)}, "image is of type complex128"),
         ({"truths": np.zeros((4, 6, 5), int)}, "truth has size 6 x 5"),
         ({"truths": np.zeros((4, 5, 6))}, "labels are of type float64"),
         ({"truths": np.full((4, 5, 6), -2)}, "class indices from -2 to -2"),

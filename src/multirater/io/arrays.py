@@ -245,9 +245,8 @@ def _require_values(
         if truths is not None:
             truth = [fault.at(rater="(truth)") for fault in _index_faults(truths[i], n_classes)]
             found += [*truth, *_size_faults("truth", truths[i].shape, {space})]
-        if images is not None and space:
-            sizes = {space, (images[i].shape[0], *space) if images[i].ndim else space}
-            found += _size_faults("image", images[i].shape, sizes)
+        if images is not None:
+            found += _image_faults(images[i], space)
         if spacing is not None and space and len(spacing) != len(space):
             found.append(Fault(f"spacing has {len(spacing)} values", expected=f"{len(space)}"))
         faults += [fault.at(case=name) for fault in found]
@@ -272,6 +271,18 @@ def _index_faults(array: NDArray[Any], n_classes: int) -> Iterator[Fault]:
             expected=f"0 to {n_classes - 1}, or -1 where not labelled",
             fix="number the classes from 0, or declare all of them",
         )
+
+
+def _image_faults(image: NDArray[Any], space: tuple[int, ...]) -> Iterator[Fault]:
+    if image.dtype.kind not in "biuf":
+        yield Fault(
+            f"image is of type {image.dtype}",
+            expected="real numbers",
+            fix="images.astype(float); of complex numbers their size or phase",
+        )
+    if space:
+        sizes = {space, (image.shape[0], *space) if image.ndim else space}
+        yield from _size_faults("image", image.shape, sizes)
 
 
 def _size_faults(what: str, shape: tuple[int, ...], sizes: set[tuple[int, ...]]) -> Iterator[Fault]:
