@@ -240,3 +240,8 @@ def test_an_unknown_method_or_setting_is_said():
 def test_the_package_is_imported_without_it():
     code = "import sys, multirater; assert not {'sklearn', 'torch', 'numpy'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_folds_are_no_classifier():
+    with pytest.raises(ValueError, match="cross_val_predict"):
+        RaterClassifier(settings={"folds": 2}).fit(np.eye(4), np.eye(4, dtype=int))

@@ -187,6 +187,11 @@ class RaterClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             "batch_size": self.batch_size,
         }
         config = TrainConfig(**{**given, **(self.settings or {})})
+        if config.folds > 1:
+            raise ValueError(
+                "settings ask for folds; a classifier is one network. Use cross_val_predict of "
+                "scikit-learn, or multirater.train"
+            )
         train(dataset, folder, config)
         self._predictor = Predictor(folder, trust_code=True)  # the backbone that was given
         # In double precision an item's probability does not depend on its batch.

@@ -217,6 +217,21 @@ class Classes:
         """Class names by index."""
         return tuple(item.name for item in self.items)
 
+    def are_indexed_as(self, others: Classes) -> bool:
+        """Whether an index means the same here and there, as far as both go.
+
+        Classes that nobody named (`numbered`) go by their indices.
+
+        Example:
+            >>> named = Classes((LabelClass("background"), LabelClass("disc"), LabelClass("cup")))
+            >>> swapped = Classes((LabelClass("background"), LabelClass("cup")))
+            >>> named.are_indexed_as(swapped), named.are_indexed_as(Classes.numbered(2))
+            (False, True)
+        """
+        if any(each.names == Classes.numbered(len(each)).names for each in (self, others)):
+            return True
+        return all(one == other for one, other in zip(self.names, others.names, strict=False))
+
     @property
     def have_values(self) -> bool:
         """Whether a class is said to have another value in files than its index."""

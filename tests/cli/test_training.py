@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from multirater import progress
 from multirater.cli.app import app
-from multirater.cli.training import _images
+from multirater.cli.training import _images, _learned_volumes
 from multirater.errors import InputError
 from multirater.training import Run, TrainConfig
 from multirater.training.run_folder import write_config
@@ -132,7 +132,40 @@ def test_links_among_new_images_that_lead_to_nothing_are_named(digits_folder, tm
     (tmp_path / "new" / "a.png").symlink_to(next(digits_folder.glob("images/*.png")))
     (tmp_path / "new" / "b.png").symlink_to(tmp_path / "gone.png")
     with pytest.raises(InputError) as caught:
-        _images(tmp_path / "new", "all")
+        _images(tmp_path / "new", "all", tmp_path)
     assert [Path(each.file).name for each in caught.value.faults] == ["b.png"]
     (tmp_path / "new" / "b.png").unlink()
-    assert [case.name for case in _images(tmp_path / "new", "all")] == ["a"]
+    assert [case.name for case in _images(tmp_path / "new", "all", tmp_path)] == ["a"]
+
+
+def test_pictures_among_new_images_that_cannot_be_read_are_named(digits_folder, tmp_path):
+    (tmp_path / "new/more").mkdir(parents=True)
+    (tmp_path / "new/notes").mkdir()
+    picture = next(digits_folder.glob("images/*.png")).read_bytes()
+    for name in ("a.png", "more/c.png"):
+        (tmp_path / "new" / name).write_bytes(picture)
+    found = _images(tmp_path / "new", "all", tmp_path)
+    assert {case.name: case.read_image().array.shape for case in found} == {
+        "a": (1, 28, 28),
+        "more": (1, 28, 28),
+    }
+    (tmp_path / "new/b.webp").write_bytes(picture)
+    with pytest.raises(InputError, match=r"files of suffix \.webp cannot be read"):
+        _images(tmp_path / "new", "all", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("data", "view", "expected"),
+    [
+        ('{"ndim": 3}', "auto", True),
+        ('{"ndim": 2}', "auto", False),
+        ('{"ndim": 2}', "slices", True),
+        ('{"ndim": 0, "space": [4, 5, 6]}', "auto", True),
+        ("{}", "auto", False),
+    ],
+)
+def test_whether_a_run_learned_volumes(tmp_path, data, view, expected):
+    assert not _learned_volumes(tmp_path)
+    write_config(TrainConfig(method="cm", view=view), tmp_path)
+    (tmp_path / "data.json").write_text(data)
+    assert _learned_volumes(tmp_path) == expected

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from multirater.errors import InputError
-from multirater.io.folders import discover_rows, is_folder_layout
+from multirater.io.folders import discover_rows, is_folder_layout, loose_rows
 from multirater.io.formats.suffixes import READABLE
 from multirater.io.tables.manifest import Row
 
@@ -136,3 +136,17 @@ def test_a_folder_that_may_not_be_read_is_named(tmp_path, monkeypatch):
     with pytest.raises(InputError, match="Permission denied") as caught:
         discover_rows(tmp_path, [])
     assert caught.value.faults[0].file == str(tmp_path / "images")
+
+
+def test_slices_of_dicom_are_one_volume_where_volumes_are_looked_for(tmp_path, dicom_slice):
+    for number in range(3):
+        dicom_slice(tmp_path / f"p1/{number}.dcm", np.zeros((4, 5), np.int16), (0, 0, number))
+    faults = []
+    apart = loose_rows(tmp_path / "p1", faults)
+    assert [(row.case, row.image) for row in apart] == [(str(i), f"./{i}.dcm") for i in range(3)]
+    together = loose_rows(tmp_path / "p1", faults, of_volumes=True)
+    assert [(row.case, row.image) for row in together] == [("p1", ".")]
+    for of_volumes in (False, True):
+        found = loose_rows(tmp_path, faults, of_volumes=of_volumes)
+        assert [(row.case, row.image) for row in found] == [("p1", "./p1")]
+    assert not faults

@@ -12,6 +12,7 @@ from multirater.io import dataset_from_arrays, read_dataset
 from multirater.io.formats.images import read_image
 from multirater.progress import show_progress
 from multirater.training import Predictor, TrainConfig, predict, resume, train
+from multirater.training.description import _by_fold
 from multirater.training.orientation import (
     orientation_of,
     turn_to,
@@ -21,7 +22,7 @@ from multirater.training.orientation import (
 )
 from multirater.training.planning import plan
 from multirater.training.setting_check import ORIENTATIONS
-from multirater.types import Geometry, Image
+from multirater.types import Case, Geometry, Image, LabelMap, Source
 
 
 def geometry_of(codes, spacing=(3.0, 1.0, 2.0), origin=(5.0, -7.0, 9.0)):
@@ -177,3 +178,12 @@ def test_a_run_is_resumed_in_its_orientation(tmp_path):
 def test_an_orientation_that_is_none_is_refused(odd):
     with pytest.raises(InputError, match="orientation"):
         TrainConfig(orientation=odd)
+
+
+def test_what_folds_predict_is_turned_like_the_labels_it_is_compared_with():
+    geometry = geometry_of("RPS")
+    drawn = LabelMap(np.arange(24, dtype=np.int16).reshape(2, 3, 4), geometry)
+    predicted = Case("a", None, {"network": Source(lambda: drawn)})
+    found = _by_fold(Case("a"), by_folds={"a": predicted}, orientation="LPS")
+    np.testing.assert_array_equal(found, drawn.array[::-1])
+    assert _by_fold(Case("b"), by_folds={"a": predicted}, orientation="LPS") is None

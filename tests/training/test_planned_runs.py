@@ -1,5 +1,6 @@
 """Runs by a plan: volumes of several spacings, folds, groups, memory, what is written."""
 
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -11,10 +12,11 @@ from multirater.errors import InputError
 from multirater.io import dataset_from_arrays, read_dataset
 from multirater.training import Predictor, TrainConfig, resume, train
 from multirater.training.data import split_cases
+from multirater.training.methods import prepared
 from multirater.training.plan_files import read_plan
 from multirater.training.rehearsal import threads_for
 from multirater.training.run_folder import read_config
-from multirater.types import Geometry, Image, LabelMap, Source
+from multirater.types import Drawing, Geometry, Image, LabelMap, Source
 
 TINY = {"channels": (4, 8), "n_features": 4, "accelerator": "cpu"}
 
@@ -235,3 +237,71 @@ def test_without_a_time_threads_follow_from_the_size_of_a_step(tmp_path, monkeyp
     config = TrainConfig(method="mode", epochs=1, batch_size=4, **TINY)
     train(data, tmp_path / "run", config)
     assert read_config(tmp_path / "run").threads == threads_for(160 * 160 * 4)
+
+
+def drawn_in_part(data):
+    """Turn every second case of a study into one that has nothing but a positive drawing."""
+    return replace(
+        data,
+        cases=tuple(
+            case
+            if number % 2
+            else replace(
+                case,
+                labels={},
+                drawings=(Drawing(data.raters[0], "positive", case.labels[data.raters[0]]),),
+            )
+            for number, case in enumerate(data)
+        ),
+    )
+
+
+def test_folds_split_what_the_method_learns_from(tmp_path):
+    data = drawn_in_part(balls([(16, 16)] * 8, [(1.0, 1.0)] * 8))
+    config = TrainConfig(method="coarse", folds=2, epochs=1, **TINY)
+    train(data, tmp_path / "run", config)
+    assert {case.name for case in read_dataset(tmp_path / "run/predictions")} == {
+        case.name for case in data
+    }
+    for fold in range(2):
+        own = replace(config, fold=fold)
+        learned = {case.name for case in split_cases(prepared(data, config), own)[0]}
+        predicted = read_dataset(tmp_path / f"run/fold-{fold + 1}/predictions")
+        assert not learned & {case.name for case in predicted}
+
+
+def test_folds_stopped_before_the_first_go_on_as_folds(tmp_path):
+    data = balls([(16, 16)] * 4, [(1.0, 1.0)] * 4)
+    run = tmp_path / "run"
+    train(data, run, TrainConfig(method="mode", folds=2, epochs=1, **TINY))
+    for folder in ("fold-1", "fold-2", "predictions"):
+        shutil.rmtree(run / folder)
+    resume(data, run)
+    assert {path.name for path in run.glob("fold-*")} == {"fold-1", "fold-2"}
+    resume(data, run / "fold-2")
+    assert not list(run.glob("fold-2/fold-*"))
+
+
+@pytest.mark.parametrize(("step", "seen"), [(0.5, 12), (1.0, 24), (1.02, 24), (2.0, 48)])
+def test_a_network_sees_the_spacing_that_it_learned_from(tmp_path, step, seen):
+    data = balls([(24, 24)] * 4, [(1.0, 1.0)] * 4)
+    data = replace(data, cases=tuple(map(moved, data)))
+    train(data, tmp_path / "run", TrainConfig(method="mode", epochs=1, **TINY))
+    (new,) = map(moved, balls([(24, 24)], [(step, step)]))
+    predictor = Predictor(tmp_path / "run")
+    assert predictor.data.spacing == (1.0, 1.0)
+    assert predictor.prepared(new)[0].shape == (1, seen, seen)
+    (found,) = predictor.of_cases([new], lambda _: ())
+    assert found.prediction.label.shape == (24, 24)
+
+
+def moved(case):
+    """Put an image somewhere, as files do that know where they are."""
+    origin = (5.0, 7.0)
+
+    def elsewhere(source):
+        value = source.read()
+        return Source(lambda: replace(value, geometry=replace(value.geometry, origin=origin)))
+
+    labels = {rater: elsewhere(source) for rater, source in case.labels.items()}
+    return replace(case, image=elsewhere(case.image), labels=labels)

@@ -9,7 +9,7 @@ from multirater.fuse import staple
 from multirater.io import read_dataset, write_dataset
 from multirater.samples import digits_dataset
 from multirater.simulate import simulate_dataset
-from multirater.training import TrainConfig, train
+from multirater.training import TrainConfig, predict, train
 from multirater.training.posterior import (
     LearnedOptions,
     NetworkFuser,
@@ -17,7 +17,7 @@ from multirater.training.posterior import (
     posterior,
     settled,
 )
-from multirater.types import Source
+from multirater.types import Classes, LabelClass, Source
 
 SMALL = {"channels": (4, 8), "n_features": 4, "epochs": 1, "batch_size": 4, "accelerator": "cpu"}
 
@@ -120,3 +120,31 @@ def test_a_fusion_does_not_go_on_with_other_images_or_another_network(data, tmp_
     with pytest.raises(InputError, match="was begun with options"):
         fuse_by_network(tmp_path / "new/run", data, tmp_path / "out", resume=True)
     fuse_by_network(tmp_path / "run", data, tmp_path / "out", resume=True)
+
+
+def in_classes(data, *names):
+    return replace(data, classes=Classes(tuple(map(LabelClass, names))))
+
+
+def test_masks_of_other_classes_than_the_network_learned_are_refused(data, tmp_path):
+    named = in_classes(data, "background", "disc")
+    train(named, tmp_path / "run", TrainConfig(method="cm", **SMALL))
+    with pytest.raises(InputError, match=r"classes background and cup[^$]*order that"):
+        fuse_by_network(tmp_path / "run", in_classes(data, "background", "cup"), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    fuser, case = NetworkFuser(tmp_path / "run"), data[0]
+    labels = case.read_labels(data.raters)
+    with pytest.raises(InputError, match="labels of class 2") as caught:
+        fuser(case, replace(labels, array=labels.array + 1))
+    assert caught.value.faults[0].case == case.name
+
+
+def test_predictions_name_the_truth_only_where_classes_are_counted_alike(data, tmp_path):
+    named = in_classes(data, "background", "disc")
+    train(named, tmp_path / "run", TrainConfig(method="cm", **SMALL))
+    numbered = replace(data, classes=Classes.numbered(2))
+    swapped = in_classes(data, "disc", "background")
+    for study, is_named in ((named, True), (numbered, True), (swapped, False)):
+        predict(tmp_path / "run", study, tmp_path / "out", overwrite=True)
+        found = read_dataset(tmp_path / "out")
+        assert all((case.truth is not None) == is_named for case in found)

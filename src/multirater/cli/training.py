@@ -191,7 +191,7 @@ def predict(
 ) -> None:
     """Segment or classify images with a trained network."""
     _require_run(run)
-    dataset = _images(data, split)
+    dataset = _images(data, split, run)
     from multirater.training.budget import memory_bytes
     from multirater.training.prediction import predict as run_prediction
 
@@ -234,29 +234,47 @@ def _confidences(pairs: list[str]) -> dict[str, float]:
     return found
 
 
-def _images(path: Path, split: str) -> Dataset:
+def _images(path: Path, split: str, run: Path) -> Dataset:
     """Open a data set, or images without any table."""
     import multirater
-    from multirater.io.formats.images import is_image_file, suffix_of
-    from multirater.io.tables.manifest import FILE_NAME
+    from multirater.io.folders import loose_rows
+    from multirater.io.formats.images import suffix_of
+    from multirater.io.tables.manifest import FILE_NAME, Row
 
     is_table = path.suffix == ".csv" or (path / FILE_NAME).is_file() or (path / "images").is_dir()
     if is_table or not path.exists():
         return opened(path, split)
     import pandas as pd
 
-    files = sorted(path.iterdir()) if path.is_dir() else [path]
-    lost = [file for file in files if file.is_symlink() and not file.exists()]
-    if lost:
+    if not path.is_dir():
+        rows = [Row(path.name[: -len(suffix_of(path)) or None], path.name)]
+    else:
         fix = "mend or remove the link"
-        raise InputError(
-            [Fault("is a link that leads to nothing", fix=fix, file=str(file)) for file in lost]
-        )
-    images = [file for file in files if is_image_file(file) and not file.name.startswith(".")]
-    if not images:
+        faults = [
+            Fault("is a link that leads to nothing", fix=fix, file=str(file))
+            for file in sorted(path.iterdir())
+            if file.is_symlink() and not file.exists()
+        ]
+        rows = loose_rows(path, faults, of_volumes=_learned_volumes(run))
+        if faults:
+            raise InputError(faults)
+    if not rows:
         raise InputError(Fault("holds no image", file=str(path)))
-    rows = [{"case": file.name[: -len(suffix_of(file))], "image": file.name} for file in images]
-    return multirater.read_dataset(pd.DataFrame(rows), root=images[0].parent)
+    table = pd.DataFrame([{"case": row.case, "image": row.image} for row in rows])
+    return multirater.read_dataset(table, root=path if path.is_dir() else path.parent)
+
+
+def _learned_volumes(run: Path) -> bool:
+    """Whether the images of a run were volumes; without torch, which takes seconds to import."""
+    from multirater.io.results.layout import CONFIG, DATA
+    from multirater.io.results.statements import read_json
+
+    if not (run / DATA).is_file() or not (run / CONFIG).is_file():
+        return False  # which is told when the run is opened
+    data, config = read_json(run / DATA), read_json(run / CONFIG)
+    space = data.get("space")
+    has_depth = data.get("ndim") == 3 or (isinstance(space, list) and len(space) == 3)
+    return has_depth or config.get("view") == "slices"
 
 
 VERBS = (train, predict)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
 from multirater.io.formats.axes import channels_first
-from multirater.io.formats.grid import COARSEST, FINEST, size_text
+from multirater.io.formats.grid import COARSEST, FINEST, is_step, size_text
 from multirater.metrics.class_indices import unmasked
 from multirater.types import (
     MISSING,
@@ -235,7 +235,7 @@ def _require_values(
     spacing: Sequence[float] | None,
 ) -> None:
     faults: list[Fault] = []
-    if spacing is not None and not all(_is_step(each) for each in spacing):
+    if spacing is not None and not all(is_step(each) for each in spacing):
         raise InputError(
             Fault(f"spacing is {list(spacing)}", expected=f"{FINEST:g} to {COARSEST:g} mm per axis")
         )
@@ -252,10 +252,6 @@ def _require_values(
         faults += [fault.at(case=name) for fault in found]
     if faults:
         raise InputError(faults)
-
-
-def _is_step(found: object) -> bool:
-    return isinstance(found, int | float | np.number) and bool(FINEST <= found <= COARSEST)
 
 
 def _index_faults(array: NDArray[Any], n_classes: int) -> Iterator[Fault]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from multirater.errors import Fault, InputError
 from multirater.io.formats.images import READABLE, is_image_file, suffix_of
+from multirater.io.formats.suffixes import is_dicom_file
 from multirater.io.naming import require_texts
 from multirater.io.tables.manifest import Row
 
@@ -41,6 +42,39 @@ def discover_rows(folder: Path, faults: list[Fault]) -> list[Row]:
         if not drawn_by:
             rows.append(Row(case, image, truth=truth))
     return rows
+
+
+def loose_rows(folder: Path, faults: list[Fault], *, of_volumes: bool = False) -> list[Row]:
+    """List images that lie in a folder as they are, a case each; faults go to `faults`.
+
+    A folder within it that holds images is one case, as in `images/`.
+
+    Args:
+        folder: that holds images.
+        faults: what is wrong, is added.
+        of_volumes: whether volumes are looked for: slices of DICOM are one then, and not a case
+            each.
+    """
+    if of_volumes and _is_series(folder):
+        return [Row(folder.resolve().name, ".")]
+    cells = _cells_by_case(folder, ".", faults)
+    held = {case: cell for case, cell in cells.items() if _holds_images(folder / cell)}
+    return [Row(case, cell) for case, cell in held.items()]
+
+
+def _holds_images(path: Path) -> bool:
+    return not path.is_dir() or any(is_image_file(entry.path) for entry in _visible(path))
+
+
+def _is_series(folder: Path) -> bool:
+    """Whether the images of a folder are DICOM files of one frame each."""
+    files = [Path(entry.path) for entry in _visible(folder) if is_image_file(entry.path)]
+    if len(files) < 2 or not all(map(is_dicom_file, files)):
+        return False
+    from multirater.io.formats.dicom_series import find_headers
+
+    headers = find_headers(folder).values()
+    return all(int(header.get("NumberOfFrames") or 1) == 1 for header in headers)
 
 
 def _labels_by_rater(folder: Path, faults: list[Fault]) -> dict[str, dict[str, str]]:

@@ -46,6 +46,7 @@ class SampleDataset(TorchDataset[Sample]):
 
     Attributes:
         hints: log odds of the classes by a witness, (L,) by name of a case; empty without one.
+        groups: number of each case's patient, or of the case itself (`group_of`), from 0.
     """
 
     def __init__(
@@ -54,6 +55,9 @@ class SampleDataset(TorchDataset[Sample]):
         self.decoded = decoded
         self.numbers = decoded.numbers_of(cases)
         self.cases = cases
+        names = list(map(group_of, cases))
+        numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
+        self.groups = [numbers[name] for name in names]
         self.hints: dict[str, NDArray[np.float32]] = {}
         self.config = config
         self.training = training

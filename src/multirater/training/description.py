@@ -27,9 +27,10 @@ from multirater.progress import say, track
 from multirater.training.class_answers import answers_of
 from multirater.training.class_evidence import by_own_matrices, class_evidence, truth_of
 from multirater.training.class_trust import beside_looks
-from multirater.training.data import named_splits, split_cases
+from multirater.training.data import named_splits
 from multirater.training.folds import unseen_answers
 from multirater.training.looking import Seen, look_at
+from multirater.training.methods import split_as_trained
 from multirater.training.network_quality import (
     beside_raters,
     compare_answers,
@@ -40,6 +41,7 @@ from multirater.training.network_quality import (
     sides_of_two,
     with_quality_of_network,
 )
+from multirater.training.orientation import turn_to, turned_value
 from multirater.training.predictor import Predictor
 from multirater.training.rater_quality import (
     FEWEST,
@@ -119,7 +121,9 @@ def describe_run(folder: Path, dataset: Dataset) -> None:
         return
     folds = fold_folders(folder)
     # Together the folds have seen every case.
-    unseen = {case.name for case in split_cases(dataset, predictor.config)[1] if not folds}
+    unseen: set[str] = set()
+    if not folds:
+        unseen = {case.name for case in split_as_trained(dataset, predictor.config)[1]}
     n_classes = len(predictor.data.classes)
     if dataset.kind == "classes":
         evidence = class_evidence(predictor, cases, dataset.raters, unseen)
@@ -184,7 +188,7 @@ def _evidence(
         cases,
         raters,
         partial(_asked, predictor),
-        partial(_by_fold, by_folds=outside.by_folds),
+        partial(_by_fold, by_folds=outside.by_folds, orientation=predictor.config.orientation),
     )
     looks, patterns, judged = [], [], []
     for seen in track(found, "describing raters", len(cases)):
@@ -246,10 +250,18 @@ def _described(
     return table.assign(labels=labelled[0])
 
 
-def _by_fold(case: Case, by_folds: Mapping[str, Case]) -> NDArray[np.int16] | None:
-    """Return a case as the fold predicted it that has not seen it, (*space); None without folds."""
+def _by_fold(
+    case: Case, by_folds: Mapping[str, Case], orientation: str
+) -> NDArray[np.int16] | None:
+    """Return a case as the fold predicted it that has not seen it, (*space); None without folds.
+
+    Predictions lie on the image's own grid; raters are looked at as the network sees them, turned.
+    """
     own = by_folds.get(case.name)
-    return None if own is None else own.read_label(next(iter(own.labels))).array
+    if own is None:
+        return None
+    label = own.read_label(next(iter(own.labels)))
+    return turned_value(label, turn_to(orientation, label.geometry)).array
 
 
 def _asked(predictor: Predictor, case: Case) -> Sequence[int]:

@@ -19,7 +19,7 @@ from multirater.io.tables.manifest import FILE_NAME as MANIFEST
 from multirater.io.tables.manifest import read_rows
 from multirater.progress import say
 from multirater.training.config import TrainConfig
-from multirater.training.data import split_cases
+from multirater.training.methods import split_as_trained
 from multirater.training.prediction import predict
 from multirater.training.processes import is_first_process
 from multirater.training.run_folder import Run
@@ -50,8 +50,8 @@ def train_folds(
         runs.append(fit(folder, own))
         if not is_first_process():
             continue
-        _, held_out = split_cases(dataset, own)
-        unseen = replace(dataset, cases=tuple(held_out))
+        names = {case.name for case in split_as_trained(dataset, own)[1]}
+        unseen = replace(dataset, cases=tuple(case for case in dataset if case.name in names))
         predict(folder, unseen, folder / PREDICTIONS, overwrite=True)
     if dataset.kind == "masks" and is_first_process():
         _gather(target, config.folds, classes)

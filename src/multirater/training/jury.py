@@ -225,7 +225,7 @@ class PixelReader:
         return Pixels(
             drawn.exp().flatten(3)[0].transpose(1, 2).double().cpu().numpy(),
             labels,
-            np.full(len(place), samples.parts[index][0]),
+            np.full(len(place), samples.groups[samples.parts[index][0]]),
             features[0].T.float().cpu().numpy(),
             truth.flatten(2)[0].T.double().cpu().numpy(),
             responses(sample.image).reshape(-1, sample.image[0].size)[:, place].T,

@@ -36,6 +36,7 @@ from multirater.training.adapting import MeetTarget, on_vote_with_target
 from multirater.training.averaging import AverageWeights
 from multirater.training.box_candidates import on_box_candidates
 from multirater.training.config import TrainConfig
+from multirater.training.data import split_cases
 from multirater.training.diagnosis_first import DiagnosisOptions, on_diagnosis_first
 from multirater.training.drawing_masks import MASKS_OF_SEEDS
 from multirater.training.drawn_targets import as_drawn, mask_of_drawings, on_boxes, on_seeds
@@ -43,7 +44,7 @@ from multirater.training.em import EMOptions, EndRounds, first_count
 from multirater.training.networks import Build, TraceOptions
 from multirater.training.options import NoOptions, checked_options
 from multirater.training.targets import Prepare, SpatialStapleOptions, as_they_are, fused, on_truth
-from multirater.types import Dataset
+from multirater.types import Case, Dataset
 from multirater.words import did_you_mean
 
 
@@ -283,6 +284,19 @@ def prepared(dataset: Dataset, config: TrainConfig) -> Dataset:
         return method.prepare(dataset)
     options: Any = checked_options(method.options, config.options, config.method)
     return method.prepare(dataset, **asdict(options))
+
+
+def split_as_trained(dataset: Dataset, config: TrainConfig) -> tuple[list[Case], list[Case]]:
+    """Return the cases that a run trains on and those that it holds out, as its method has them.
+
+    A method may leave cases out, such as those without a truth or without a drawing that it can
+    learn from, so that a share of the data set as it was read is not the same cases.
+    """
+    return split_cases(
+        prepared(dataset, config),
+        config,
+        with_truth=training_method(config.method, dataset.kind).with_truth,
+    )
 
 
 def check_options(config: TrainConfig, kind: str) -> None:

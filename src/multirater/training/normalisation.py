@@ -41,7 +41,8 @@ def normalise(
             part = channel[rows].astype(np.float32)
             if how.kind == "study" and how.low:
                 np.clip(part, how.low[number], how.high[number], out=part)
-            values[number, rows] = (part - mean) / max(deviation, 1e-6)
+            # Of a channel that was flat in the whole study a network has learned nothing.
+            values[number, rows] = (part - mean) / max(deviation, 1e-6) if deviation else 0.0
             let_go(values)
     return values
 

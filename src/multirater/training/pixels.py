@@ -18,7 +18,8 @@ class Pixels:
     Attributes:
         predicted: probabilities of what each rater would draw, (n_raters, n_pixels, n_classes).
         labels: what they drew, (n_raters, n_pixels), -1 where missing.
-        case: number of the case of each pixel, (n_pixels,).
+        case: number of the case of each pixel, (n_pixels,). All cases of a patient count as one:
+            what is learned from some of them is no surprise in the others.
         features: that the network sees at each pixel, (n_pixels, n_features).
         truth: probability of each class by the network's truth, (n_pixels, n_classes).
         filters: responses of fixed filters there, (n_pixels, n_filters).

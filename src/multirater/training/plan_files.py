@@ -167,6 +167,12 @@ def _is_normalisation(plan: Plan) -> bool:
     parts = (how.mean, how.deviation, *ends)
     if not all(isinstance(each, tuple) and all(map(_is_finite, each)) for each in parts):
         return False
+    seen = plan.fingerprint
+    flat = () if seen is None else seen.deviation
+    if any(each < 0 for each in how.deviation) or (0 in how.deviation and 0 not in flat):
+        return False
+    if any(low > high for low, high in zip(how.low, how.high, strict=False)):
+        return False
     n_channels = len(how.mean) if plan.fingerprint is None else plan.fingerprint.n_channels
     if not _is_count(n_channels):
         return False

@@ -145,6 +145,7 @@ class NetworkFuser:
         if case.image is None:
             raise InputError(Fault("has no image", fix="choose another method", case=case.name))
         known = self.predictor.data.raters
+        self._require_known(labels, case)
         present = [
             number
             for number, rater in enumerate(labels.raters)
@@ -166,6 +167,21 @@ class NetworkFuser:
         label = probability.argmax(0).astype(np.int16)
         counts = expected_confusions(labels.array, probability)
         return FusedCase(label, probability, counts, 0, True, 0)
+
+    def _require_known(self, labels: Labels, case: Case) -> None:
+        highest, n_classes = (
+            int(labels.array.max(initial=MISSING)),
+            len(self.predictor.data.classes),
+        )
+        if highest >= n_classes:
+            raise InputError(
+                Fault(
+                    f"labels of class {highest}",
+                    expected=f"0 to {n_classes - 1}, the classes that the network learned",
+                    fix="leave the class out, or train on a study that has it",
+                    case=case.name,
+                )
+            )
 
     def _prior(self, probability: NDArray[Real]) -> NDArray[Real]:
         """Return what is believed before any label, (n_classes, *space)."""
@@ -244,6 +260,8 @@ def fuse_by_network(
     fuser.predictor.data.require_features(dataset.features)
     if dataset.kind == "classes":
         dataset = _in_classes_of(dataset, fuser.predictor.data.as_classes())
+    else:
+        _require_same_order(dataset, fuser.predictor.data.as_classes(), run)
     return fuse_dataset(
         dataset,
         folder,
@@ -258,6 +276,21 @@ def fuse_by_network(
         overwrite=overwrite,
         fuser=fuser,
         class_fuser=fuser.of_classes,
+    )
+
+
+def _require_same_order(dataset: Dataset, classes: Classes, run: str | Path) -> None:
+    """Refuse masks whose indices are other classes than the network's."""
+    if dataset.classes is None or dataset.classes.are_indexed_as(classes):
+        return
+    raise InputError(
+        Fault(
+            f"the classes {listed(list(dataset.classes.names))}",
+            expected=f"{listed(list(classes.names))}, in the order that the network learned",
+            fix="put the rows of classes.csv into this order, with what stands in the masks under "
+            "`value`",
+            file=str(run),
+        )
     )
 
 

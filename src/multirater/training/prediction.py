@@ -48,7 +48,7 @@ from multirater.io.results.statements import read_rater_table
 from multirater.io.tables.dataset_tables import write_dataset_tables
 from multirater.io.tables.manifest import FILE_NAME as MANIFEST_FILE
 from multirater.io.tables.manifest import Row, cell_of
-from multirater.progress import track
+from multirater.progress import say, track
 from multirater.training.case_prediction import Prediction
 from multirater.training.memory import within_what_is_free
 from multirater.training.predictor import Predictor
@@ -118,7 +118,7 @@ def predict(
                 probability,
                 raters,
                 confusion,
-                names_truth=_holds_indices(dataset.classes),
+                names_truth=_takes_truth(dataset, predictor.data.as_classes()),
             )
             _predict_masks(predictor, dataset, writer, with_recurrences=recurrences)
         write_origin(part, dataset.folder, run=Path(run))
@@ -199,6 +199,19 @@ class _Writer:
 
     def _maps(self, maps: NDArray[np.float32], geometry: Geometry, cell: str) -> None:
         write_image(Image(maps.astype(np.float32), geometry), self.folder / cell)
+
+
+def _takes_truth(dataset: Dataset, classes: Classes) -> bool:
+    """Whether files of the truth can stand beside predictions, whose classes are the network's."""
+    if dataset.classes is None or dataset.classes.are_indexed_as(classes):
+        return _holds_indices(dataset.classes)
+    if any(case.truth is not None for case in dataset):
+        say(
+            "classes of the data set are other ones than those of the network, or in another "
+            "order: predictions do not name its truth; `multirater evaluate --reference` compares "
+            "them by the names of classes"
+        )
+    return False
 
 
 def _holds_indices(classes: Classes | None) -> bool:

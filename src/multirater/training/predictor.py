@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby, islice
 from math import prod
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from multirater.errors import Fault, InputError
-from multirater.io.formats.grid import size_text
+from multirater.io.formats.grid import is_default, size_text
 from multirater.training.budget import GB, amount, usual_budget
 from multirater.training.case_prediction import (
     CasePrediction,
@@ -39,7 +39,8 @@ from multirater.training.plan.room import PROCESS_BYTES
 from multirater.training.resampling import resize_maps
 from multirater.training.rows import Rows, predict_rows, rows_of
 from multirater.training.run_folder import read_run
-from multirater.training.samples import normalise
+from multirater.training.samples import Grid, normalise
+from multirater.training.spacings import are_alike
 from multirater.types import Case, Geometry, Image
 from multirater.words import counted
 
@@ -139,7 +140,7 @@ class Predictor:
         self._require_alike(image.array)
         turn = turn_to(self.config.orientation, image.geometry)
         seen = turned_value(image, turn)
-        (found,) = self._run(Steps(self.network), self.grid.prepared(seen)[None])
+        (found,) = self._run(Steps(self.network), self._grid_of(seen).prepared(seen)[None])
         found = turn.back.of(resize_maps(found, seen.space))
         steps = found.reshape(-1, len(self.data.classes), *found.shape[1:])
         return np.asarray(steps / steps.sum(1, keepdims=True))
@@ -185,7 +186,22 @@ class Predictor:
             raise error.at(case=case.name) from None
         is_large = 4 * image.array.size > self.memory * _SHARE_OF_MAPS
         seen = turned_value(image, turn_to(self.config.orientation, image.geometry))
-        return self.grid.prepared(seen, in_file if is_large else in_memory), image
+        room = in_file if is_large else in_memory
+        try:
+            return self._grid_of(seen).prepared(seen, room), image
+        except InputError as error:
+            raise error.at(case=case.name) from None
+
+    def _grid_of(self, image: Image) -> Grid:
+        """Return the grid that an image is brought to: its own, if it is like those learned from.
+
+        A network that has only seen one spacing would take twice as fine pixels for objects of
+        twice the size.
+        """
+        learned, own = self.data.spacing, image.geometry
+        if self.grid.spacing or not learned or is_default(own) or are_alike(learned, own.spacing):
+            return self.grid
+        return replace(self.grid, spacing=learned)
 
     def of_windows(
         self, windows: Sequence[NDArray[np.float32]], raters: tuple[int, ...]

@@ -12,7 +12,7 @@ from typing import Literal
 
 from multirater.io.case_files import folders_of
 from multirater.io.new_folder import require_no_part
-from multirater.io.results.layout import CONFIG, PLAN, fold_folder
+from multirater.io.results.layout import CHECKPOINTS, CONFIG, PLAN, fold_folder
 from multirater.io.results.origin import write_origin
 from multirater.io.survey import Survey, survey
 from multirater.nn.rater_network import RaterNetwork
@@ -235,9 +235,16 @@ def _go_on(dataset: Dataset, target: Path) -> Run:
     found = survey(turned(dataset, config.orientation), workers=1, with_images=True)
     require_same_cases(found, target)
     prepared = prepare(found, target, config)
-    if config.folds == 1 or not fold_folder(target, 0).exists():
+    if config.folds == 1 or _is_fold(target, config):
         return fit_network(found, prepared, target, config)
     return _folds(dataset, found, prepared, target, config)
+
+
+def _is_fold(target: Path, config: TrainConfig) -> bool:
+    """Whether a run is one fold of another, which has the same settings but no network itself."""
+    whole = target.resolve().parent
+    is_within = target.resolve() == fold_folder(whole, config.fold) and (whole / CONFIG).is_file()
+    return is_within or (target / CHECKPOINTS).exists()
 
 
 def _folds(

@@ -12,6 +12,7 @@ from multirater.io.survey import Survey
 from multirater.training.config import TrainConfig
 from multirater.training.run_folder import RunData, read_data
 from multirater.training.same_channels import require_same_channels
+from multirater.training.spacings import common_spacing
 from multirater.types import Dataset
 from multirater.words import listed
 
@@ -56,6 +57,7 @@ def describe_data(found: Survey, prepared: Dataset, config: TrainConfig) -> RunD
         kind=found.dataset.kind,
         features=found.dataset.features,
         labels=found.digest,
+        spacing=() if of_classes else common_spacing(with_image),
     )
 
 

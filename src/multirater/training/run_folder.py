@@ -27,7 +27,7 @@ from torch import Tensor
 from multirater import __version__
 from multirater.errors import Fault, InputError
 from multirater.extras import MissingExtraError
-from multirater.io.formats.grid import size_text
+from multirater.io.formats.grid import is_step, size_text
 from multirater.io.formats.guard import reading, reason
 from multirater.io.results.layout import BEST, CHECKPOINTS, CONFIG, DATA, fold_folder
 from multirater.io.results.statements import read_json, write_json
@@ -62,6 +62,8 @@ class RunData:
         kind: `masks` or `classes`, of the labels.
         version: of multirater.
         labels: digest of all labels, to notice when they change; empty in older runs.
+        spacing: that all images of drawings share, in millimetres per axis as the network sees
+            them; empty where they have several or none is known.
     """
 
     raters: tuple[str, ...]
@@ -74,6 +76,7 @@ class RunData:
     features: tuple[str, ...] = ()
     version: str = __version__
     labels: str = ""
+    spacing: tuple[float, ...] = ()
 
     def require_features(self, names: tuple[str, ...]) -> None:
         """Refuse other features, or the same in another order: they go by their place."""
@@ -160,6 +163,8 @@ def _check(data: RunData) -> None:
         values, kind = getattr(data, name), int if name == "space" else str
         if not isinstance(values, tuple) or any(type(each) is not kind for each in values):
             raise ValueError(f"{name} is {values!r:.60}")
+    if not isinstance(data.spacing, tuple) or not all(map(is_step, data.spacing)):
+        raise ValueError(f"spacing is {data.spacing!r:.60}")
     odd = next((each for each in data.colours if each and not COLOUR.fullmatch(each)), None)
     if odd is not None:
         raise ValueError(f"colour is {odd!r:.60}")

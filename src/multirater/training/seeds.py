@@ -22,7 +22,7 @@ from multirater.io.results.statements import read_trust, write_table, write_trus
 from multirater.metrics import dice_score
 from multirater.progress import say
 from multirater.training.config import TrainConfig
-from multirater.training.data import named_splits, split_cases
+from multirater.training.methods import split_as_trained
 from multirater.training.network_quality import with_quality_of_network
 from multirater.training.own_backbone import trusting_code, with_backbone
 from multirater.training.plan import Plan
@@ -84,8 +84,10 @@ def _compare(dataset: Dataset, folders: Sequence[Path], settings: TrainConfig) -
         [_row(settings.seed + n, each) for n, each in enumerate(statements)]
     ).set_index("seed")
     write_table(folders[0] / SEEDS, table)
-    held_out = split_cases(dataset, settings)[1] if settings.folds == 1 else []
-    cases = held_out or [case for part in named_splits(dataset) for case in part]
+    training, held_out = split_as_trained(dataset, replace(settings, fold=0))
+    unseen = held_out if settings.folds == 1 else []
+    names = {case.name for case in unseen or [*training, *held_out]}
+    cases = [case for case in dataset if case.name in names]
     findings = [_stability(folders, cases, table), *_followed(statements)]
     said = with_quality_of_network(statements[0], findings)
     write_trust(folders[0], said)

@@ -7,7 +7,7 @@ from pydicom.uid import generate_uid
 from multirater.errors import InputError
 from multirater.io.formats.dicom_series import find_headers, make_stack
 from multirater.io.formats.grid import steps_of
-from multirater.io.formats.images import image_shape, read_image
+from multirater.io.formats.images import image_shape, read_image, read_label_array
 
 VOLUME = np.random.default_rng(5).integers(0, 1000, (5, 6, 7)).astype(np.uint16)
 
@@ -126,3 +126,34 @@ def test_a_broken_slice_is_named(tmp_path, dicom_series):
     with pytest.raises(InputError) as error:
         read_image(tmp_path)
     assert error.value.faults[0].file == str(tmp_path / "im002.dcm")
+
+
+def test_a_slice_beside_the_others_is_named(tmp_path, dicom_slice):
+    places = [(0.0, 0.0, 0.0), (30.0, 0.0, 2.0), (0.0, 0.0, 4.0), (0.0, 0.0, 6.0)]
+    for i, place in enumerate(places):
+        dicom_slice(tmp_path / f"{i}.dcm", VOLUME[0], place)
+    fault = fault_of(tmp_path)
+    assert "slice 1.dcm lies 30 mm beside the line from 0.dcm to 3.dcm" in fault.found
+
+
+def test_grey_and_coloured_slices_are_no_volume(tmp_path, dicom_series, dicom_slice):
+    dicom_series(tmp_path, VOLUME.astype(np.uint8))
+    coloured = np.zeros((*VOLUME.shape[1:], 3), np.uint8)
+    place = (-5.0, 3.0, 10.0 + 2.0 * len(VOLUME))
+    dicom_slice(tmp_path / "z.dcm", coloured, place)
+    assert "z.dcm has 3 values at each pixel" in fault_of(tmp_path).found
+
+
+def test_a_table_of_units_is_refused(tmp_path, dicom_slice):
+    import pydicom
+
+    table = pydicom.Dataset()
+    table.LUTDescriptor, table.ModalityLUTType = [8, 0, 16], "US"
+    table.LUTData = np.arange(0, 80, 10, dtype=np.uint16).tobytes()
+    file = dicom_slice(tmp_path / "a.dcm", VOLUME[0])
+    header = pydicom.dcmread(file)
+    header.ModalityLUTSequence = [table]
+    header.save_as(file)
+    with pytest.raises(InputError, match="Modality LUT"):
+        read_image(file)
+    read_label_array(file)  # labels are read as they are stored

@@ -198,6 +198,7 @@ def test_a_plan_is_the_same_after_its_file_and_every_time(name, tmp_path):
         ('"n_features": 16', '"n_features": 1000000000', "n_features is 1000000000"),
         ('"memory": 7516192768', '"memory": 10', "memory is 10"),
         ('"mean": [\n      100.0,', '"mean": [', "normalisation is"),
+        ('"deviation": [\n      ', '"deviation": [\n      -', "normalisation is"),
         ('"reasons": {', '"reasons": {"depth": 3,', "reasons is"),
         ('"space": []', '"space": [3]', "space is"),
         ('"spacing": []', '"spacing": [1, 1, 1]', "spacing is"),

@@ -8,6 +8,7 @@ pydicom as stored. A file with one frame is a 2-D image unless `ndim` says 3; a 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,7 @@ def read(path: Path, ndim: int | None, *, as_labels: bool = False) -> Image:
         return _read_segmentation(segmentation, ndim)
     stack = make_stack(path, headers)
     parts = zip(stack.paths, stack.headers, strict=True)
-    frames = np.concatenate([_frames(file, header, as_labels) for file, header in parts])
+    frames = _together([_frames(file, header, as_labels) for file, header in parts], stack.paths)
     if len(stack.paths) == 1:
         frames = frames[list(stack.frames)]
     with reading(path, "DICOM"):
@@ -100,8 +101,25 @@ def _frames(path: Path, header: Any, as_labels: bool) -> NDArray[Any]:
         else:
             values = _rescaled(path)
             _require_one_rescale(header)
+            _require_no_table(header)
         n_frames = int(header.get("NumberOfFrames") or 1)
         return values.reshape(n_frames, int(header.Rows), int(header.Columns), -1)
+
+
+def _together(frames: Sequence[NDArray[Any]], paths: Sequence[Path]) -> NDArray[Any]:
+    """Return the frames of all files as one; grey slices and those of palettes are no volume."""
+    for found, path in zip(frames, paths, strict=True):
+        if found.shape[-1] != frames[0].shape[-1]:
+            raise InputError(
+                Fault(
+                    f"slice {path.name} has {found.shape[-1]} values at each pixel, not "
+                    f"{frames[0].shape[-1]}",
+                    expected=f"slices that are all like {paths[0].name}",
+                    fix="keep only the slices of one stack in the folder",
+                    file=str(path.parent),
+                )
+            )
+    return np.concatenate(frames)
 
 
 def _stored(path: Path, header: Any) -> NDArray[Any]:
@@ -125,6 +143,18 @@ def _rescaled(path: Path) -> NDArray[Any]:
         file = sitk.ReadImage(str(path), imageIO="GDCMImageIO")
     values: NDArray[Any] = sitk.GetArrayFromImage(file)
     return values
+
+
+def _require_no_table(header: Any) -> None:
+    """Refuse a table in the place of slope and intercept, which GDCM does not apply."""
+    if header.get("ModalityLUTSequence"):
+        raise InputError(
+            Fault(
+                "a table that turns stored values into units (Modality LUT)",
+                expected="a rescale slope and intercept, or neither",
+                fix="convert the file to NIfTI or NRRD by a program that applies the table",
+            )
+        )
 
 
 def _require_one_rescale(header: Any) -> None:

@@ -231,6 +231,7 @@ class _Plane:
 
     rows: int
     columns: int
+    samples: int
     spacing: tuple[float, float]
     thickness: float
     orientation: NDArray[np.float64]
@@ -248,6 +249,7 @@ class _Plane:
         return _Plane(
             int(header.Rows),
             int(header.Columns),
+            int(header.get("SamplesPerPixel") or 1),
             (float(spacing[0]), float(spacing[1])),
             abs(float(thickness)) or 1.0,
             np.asarray(orientation or (1, 0, 0, 0, 1, 0), dtype=float),
@@ -308,7 +310,10 @@ def _stacked(planes: Sequence[_Plane], names: Sequence[str]) -> tuple[list[int],
     if len(planes) == 1:
         return order, geometry_from_steps(first.steps(first.normal * first.thickness), positions[0])
     between = (positions[order[-1]] - positions[order[0]]) / (len(order) - 1)
-    _require_even(heights[order], [names[i] for i in order])
+    sorted_names = [names[i] for i in order]
+    _require_even(heights[order], sorted_names)
+    across = positions - np.outer(heights, first.normal)
+    _require_straight(across[order], min(first.spacing) / 2, sorted_names)
     return order, geometry_from_steps(first.steps(between), positions[order[0]])
 
 
@@ -317,6 +322,8 @@ def _require_like(plane: _Plane, first: _Plane, name: str, first_name: str) -> N
         found = f"slice {name} does not say where it lies"
     elif (plane.rows, plane.columns) != (first.rows, first.columns):
         found = f"slice {name} has size {size_text((plane.rows, plane.columns))}"
+    elif plane.samples != first.samples:
+        found = f"slice {name} has {plane.samples} values at each pixel, not {first.samples}"
     elif not np.allclose(plane.orientation, first.orientation, atol=1e-3):
         found = f"slice {name} is turned otherwise: {plane.orientation.tolist()}"
     elif not np.allclose(plane.spacing, first.spacing, rtol=1e-3):
@@ -329,6 +336,29 @@ def _require_like(plane: _Plane, first: _Plane, name: str, first_name: str) -> N
             expected=f"ImagePositionPatient, and the size, orientation "
             f"{first.orientation.tolist()} and spacing {first.spacing} of {first_name}",
             fix="keep only the slices of one stack in the folder",
+        )
+    )
+
+
+def _require_straight(positions: NDArray[np.float64], most: float, names: Sequence[str]) -> None:
+    """Refuse slices that lie beside the line of the others, as of a scan in several parts.
+
+    Args:
+        positions: from the first slice to the last, without their heights, (n_slices, 3) in mm.
+        most: millimetres that a slice may lie beside it.
+        names: of the slices.
+    """
+    line = np.linspace(positions[0], positions[-1], len(positions))
+    beside = np.linalg.norm(positions - line, axis=1)
+    worst = int(beside.argmax())
+    if beside[worst] <= most:
+        return
+    raise InputError(
+        Fault(
+            f"slice {names[worst]} lies {beside[worst]:g} mm beside the line from {names[0]} to "
+            f"{names[-1]}",
+            expected="slices right above each other, or shifted evenly as of a tilted scanner",
+            fix="split the series into one volume per folder, or resample the volume",
         )
     )
 

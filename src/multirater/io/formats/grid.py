@@ -61,6 +61,13 @@ def steps_of(geometry: Geometry) -> NDArray[np.float64]:
     return np.asarray(units * spacing, dtype=np.float64)
 
 
+def is_step(found: object) -> bool:
+    """Whether something is a distance between pixels that an image can have, in millimetres."""
+    if isinstance(found, bool) or not isinstance(found, int | float | np.number):
+        return False
+    return bool(FINEST <= found <= COARSEST)
+
+
 def is_default(geometry: Geometry) -> bool:
     """Whether the geometry says no more than a file without geometry does."""
     return geometry == Geometry.default(geometry.ndim)

@@ -12,13 +12,11 @@ from multirater.training.plan.intensities import intensities
 from multirater.training.plan.length import schedule
 from multirater.training.plan.network import network
 from multirater.training.plan.record import Plan, PlanView
+from multirater.training.spacings import SAME
 
 _FEW_SLICES, _THICK = 12, 4.0
 """A volume of fewer slices, or with slices this many times as thick as pixels are wide, is taken
 slice by slice."""
-
-_SAME_SPACING = 0.05
-"""Spacings that differ by no more than this share are one."""
 
 _RARE_SHARE = 1 / 3
 _OVERLAP_WEIGHT = 1.0
@@ -97,7 +95,7 @@ def _view(seen: Fingerprint, reasons: dict[str, str]) -> PlanView:
 def _spacing(seen: Fingerprint, view: str, reasons: dict[str, str]) -> tuple[float, ...]:
     first = 1 if view == "slices" else 0
     pairs = list(zip(seen.finest, seen.coarsest, strict=True))[first:]
-    if all(high <= low * (1 + _SAME_SPACING) for low, high in pairs):
+    if all(high <= low * (1 + SAME) for low, high in pairs):
         reasons["spacing"] = "each image on its own grid: all have the same spacing"
         return ()
     text = " x ".join(f"{each:.3g}" for each in seen.spacing[first:])
