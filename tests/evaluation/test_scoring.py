@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
+from PIL import Image as Pillow
 
 from multirater import metrics
 from multirater.cli.tables import plain
@@ -428,3 +429,17 @@ def test_sizes_against_truth_and_raters(rng):
         assert sizes.loc[who, "bias"] == pytest.approx(expected.bias)
         assert sizes.loc[who, "upper"] == pytest.approx(expected.upper)
         assert sizes.loc[who, "unit"] == "mm²"
+
+
+def test_a_class_that_nobody_declared_is_named(tmp_path):
+    for name in ("p", "r"):
+        (tmp_path / name / "images").mkdir(parents=True)
+        Pillow.fromarray(np.zeros((4, 4), np.uint8)).save(tmp_path / name / "images/x.png")
+    (tmp_path / "p/raters/net").mkdir(parents=True)
+    (tmp_path / "r/truth").mkdir()
+    Pillow.fromarray(np.eye(4, dtype=np.uint8)).save(tmp_path / "p/raters/net/x.png")
+    Pillow.fromarray(2 * np.eye(4, dtype=np.uint8)).save(tmp_path / "r/truth/x.png")
+    (tmp_path / "p/classes.csv").write_text("index,name\n0,background\n1,disc\n")
+    with pytest.raises(InputError, match="class 2") as caught:
+        evaluate(tmp_path / "p", reference=read_dataset(tmp_path / "r"))
+    assert (caught.value.faults[0].case, caught.value.faults[0].rater) == ("x", "(truth)")

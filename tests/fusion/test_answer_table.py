@@ -131,3 +131,48 @@ def test_hundreds_of_classes_are_fused_without_their_matrices_and_no_page_is_mad
     with pytest.raises(InputError, match="300 classes are too many for a page"):
         multirater.write_report(file, tmp_path / "page.html")
     assert not (tmp_path / "page.html").exists()
+
+
+def written(folder, *lines):
+    folder.mkdir(exist_ok=True)
+    (folder / "a.csv").write_text("\n".join(["task,rater,label,truth", *lines, ""]))
+    return folder / "a.csv"
+
+
+def test_classes_beside_a_table_are_those_of_its_answers(tmp_path):
+    path = written(tmp_path / "in", "1,a,0,cat", "1,b,-1,", "2,a,dog,bird", "2,b,1,")
+    (tmp_path / "in/classes.csv").write_text("index,name\n0,cat\n1,dog\n2,bird\n")
+    done = fuse_table(path, tmp_path / "out", method="majority-vote")
+    assert labels_of(done) == ["cat", "dog"]
+    fused = read_dataset(tmp_path / "out")
+    assert fused.classes.names == ("cat", "dog", "bird")
+    assert int(fused["2"].read_truth().array) == 2
+    written(tmp_path / "in", "1,a,7,")
+    with pytest.raises(InputError, match="unknown class '7'"):
+        fuse_table(path, tmp_path / "other")
+
+
+def test_a_truth_that_nobody_answered_is_a_class(tmp_path):
+    path = written(tmp_path / "in", "1,a,cat,bird", "1,b,cat,bird", "2,a,dog,", "2,b,dog,")
+    fuse_table(path, tmp_path / "out", method="majority-vote")
+    assert read_dataset(tmp_path / "out").classes.names == ("cat", "dog", "bird")
+
+
+def test_two_truths_of_a_task_are_refused(tmp_path):
+    path = written(tmp_path / "in", "1,a,cat,cat", "1,b,cat,dog")
+    with pytest.raises(InputError, match="task 1 has the truth cat and dog"):
+        fuse_table(path, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_table_of_files_is_one_of_masks(tmp_path):
+    assert is_answer_table(written(tmp_path / "in", "1,a,cat,"))
+    assert not is_answer_table(written(tmp_path / "in", "1,a,masks/a.png,"))
+
+
+def test_columns_of_parquet_go_by_small_letters(tmp_path):
+    pytest.importorskip("pyarrow")
+    table = {"Task": ["1", "1"], "Rater": ["a", "b"], "Label": ["x", "x"], "Truth": ["x", "x"]}
+    pd.DataFrame(table).to_parquet(tmp_path / "a.parquet")
+    fuse_table(tmp_path / "a.parquet", tmp_path / "out")
+    assert read_dataset(tmp_path / "out")["1"].truth is not None

@@ -4,6 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from PIL import Image as Pillow
 
 from multirater import fuse
 from multirater.errors import InputError
@@ -464,3 +465,29 @@ def test_nothing_is_made_of_labels_that_say_nothing(tmp_path):
     with pytest.raises(InputError, match=r"no pixel of any case is labelled|no case has a label"):
         fuse_dataset(data, tmp_path / "out", method="mean")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_truth_of_sixteen_bits_beside_masks_of_eight(tmp_path):
+    for folder in ("images", "raters/a", "raters/b", "truth"):
+        (tmp_path / "in" / folder).mkdir(parents=True)
+        dtype, full = (np.uint16, 65535) if folder == "truth" else (np.uint8, 255)
+        picture = Pillow.fromarray(np.eye(4, dtype=dtype) * dtype(full))
+        picture.save(tmp_path / "in" / folder / "x.png")
+    fuse_dataset(read_dataset(tmp_path / "in"), tmp_path / "out")
+    fused = read_dataset(tmp_path / "out")
+    for label in (fused["x"].read_truth(), fused["x"].read_label(fused.raters[0])):
+        np.testing.assert_array_equal(label.array, np.eye(4))
+
+
+def test_masks_without_a_place_on_images_that_have_one(tmp_path):
+    nibabel = pytest.importorskip("nibabel")
+    for folder in ("images", "raters/a", "raters/b"):
+        (tmp_path / "in" / folder).mkdir(parents=True)
+    volume = np.zeros((3, 4, 5), np.uint8)
+    image = nibabel.Nifti1Image(volume.transpose(2, 1, 0), np.diag([2.0, 2.0, 3.0, 1.0]))
+    nibabel.save(image, tmp_path / "in/images/x.nii.gz")
+    for rater in "ab":
+        np.save(tmp_path / f"in/raters/{rater}/x.npy", volume)
+    fuse_dataset(read_dataset(tmp_path / "in"), tmp_path / "out")
+    (case,) = read_dataset(tmp_path / "out")
+    assert case.read_label(next(iter(case.labels))).geometry.spacing == (3.0, 2.0, 2.0)

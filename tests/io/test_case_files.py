@@ -110,3 +110,15 @@ def test_class_labels_have_no_size_to_compare():
     point = Geometry((), (), ())
     case = Case("p1", image(), {"jo": label((), point)}, label((), point))
     assert read_case_files(case).faults == ()
+
+
+def test_labels_that_contradict_each_other_are_told_where_the_image_knows_no_place():
+    turned = Geometry(PLACED.spacing, PLACED.origin, ((-1.0, 0.0), (0.0, 1.0)))
+    plain = Geometry.default(2)
+    labels = {"a": label(), "b": label(geometry=turned), "c": label(geometry=plain)}
+    (fault,) = read_case_files(Case("x", image(geometry=plain), labels)).faults
+    assert "other directions" in fault.found
+    assert (fault.rater, fault.file) == ("b", "label.nii")
+    shifted = Geometry((1.0, 1.0), (0.0, 7.0), PLACED.direction)
+    labels["b"] = label(geometry=shifted)  # which is nobody's to judge
+    assert not read_case_files(Case("x", image(geometry=plain), labels)).faults

@@ -1,10 +1,14 @@
+import krippendorff
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.metrics import cohen_kappa_score, f1_score
 
 import multirater
 from multirater import metrics
 from multirater.errors import InputError
+
+RATED = [{"a": 1, "b": 1}, {"a": 2, "b": 2}, {"a": 5, "b": 2}, {"a": 5, "b": 5}]
 
 
 @pytest.fixture
@@ -156,3 +160,29 @@ def test_many_raters_of_whom_some_are_missing_and_several_classes(rng, monkeypat
     np.testing.assert_allclose(
         found.pairs.iloc[:, 2:].astype(float), again.pairs.iloc[:, 2:].astype(float)
     )
+
+
+def test_the_interval_scale_is_of_the_numbers_that_classes_are_called(tmp_path):
+    ratings = pd.DataFrame(
+        [(f"t{n}", rater, value) for n, row in enumerate(RATED) for rater, value in row.items()],
+        columns=["case", "rater", "label"],
+    )
+    ratings.to_csv(tmp_path / "a.csv", index=False)
+    found = multirater.agreement(multirater.read_dataset(tmp_path / "a.csv"), scale="interval")
+    table = np.array([[row["a"] for row in RATED], [row["b"] for row in RATED]], dtype=float)
+    expected = krippendorff.alpha(reliability_data=table, level_of_measurement="interval")
+    measured = found.coefficients["value"]["Krippendorff alpha (interval)", "all"]
+    assert measured == pytest.approx(expected)
+    assert not any("scale takes" in note for note in found.notes)
+
+
+def test_names_in_no_known_order_are_told_on_a_scale(tmp_path):
+    table = pd.DataFrame({"case": ["1"] * 2 + ["2"] * 2, "rater": ["a", "b"] * 2})
+    table["label"] = ["low", "medium", "high", "low"]
+    table.to_csv(tmp_path / "a.csv", index=False)
+    data = multirater.read_dataset(tmp_path / "a.csv")
+    (note,) = [
+        each for each in multirater.agreement(data, scale="ordinal").notes if "scale" in each
+    ]
+    assert "high, low and medium" in note
+    assert not any("scale" in each for each in multirater.agreement(data).notes)

@@ -7,6 +7,7 @@ from PIL import Image as Pillow
 from multirater.errors import InputError
 from multirater.io import dataset_from_arrays, read_dataset, read_image, read_label, write_dataset
 from multirater.io.formats.images import image_shape
+from multirater.progress import show_progress
 from multirater.simulate import simulate_dataset
 from multirater.verbs.convert import convert
 
@@ -157,3 +158,28 @@ def test_what_cannot_be_converted_is_told(tmp_path, dataset, source, output, opt
     assert found in fault.found
     assert fault.expected or fault.fix
     assert not (tmp_path / output).exists()
+
+
+def test_a_label_keeps_its_stored_values(tmp_path):
+    tifffile = pytest.importorskip("tifffile")
+    tifffile.imwrite(tmp_path / "white.tif", MASK > 0, photometric="miniswhite")
+    palette = Pillow.fromarray(MASK, mode="P")
+    palette.putpalette([0, 0, 0, 255, 0, 0, 0, 255, 0])
+    palette.save(tmp_path / "palette.png")
+    for name, expected in (("white.tif", MASK > 0), ("palette.png", MASK)):
+        convert(tmp_path / name, tmp_path / "out.nii.gz", label=True, overwrite=True)
+        np.testing.assert_array_equal(read_image(tmp_path / "out.nii.gz").array[0], expected)
+
+
+def test_an_image_that_is_another_label_is_told(tmp_path, capsys):
+    palette = Pillow.fromarray(MASK, mode="P")
+    palette.putpalette([0, 0, 0, 255, 0, 0, 0, 255, 0])
+    palette.save(tmp_path / "palette.png")
+    Pillow.fromarray(MASK).save(tmp_path / "grey.png")
+    show_progress(True)
+    try:
+        for name in ("palette.png", "grey.png"):
+            convert(tmp_path / name, tmp_path / f"{name}.npz")
+    finally:
+        show_progress(False)
+    assert capsys.readouterr().err.count("--label keeps") == 1

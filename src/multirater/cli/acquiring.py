@@ -135,9 +135,10 @@ def _show(found: NextLabels, output: Path | None) -> None:
 
 
 def _images(data: Dataset) -> dict[str, str]:
-    from multirater.io.exporters.outcome import image_name
+    from multirater.io.exporters.outcome import image_names
 
-    return {case.name: image_name(case) for case in data if case.image is not None}
+    with_image = [case for case in data if case.image is not None]
+    return image_names(with_image)
 
 
 def _prices(text: str) -> dict[str, float]:

@@ -165,6 +165,9 @@ def convert(
     like: Annotated[
         Path | None, typer.Option(help="DICOM series a DICOM-SEG refers to.", show_default=False)
     ] = None,
+    label: Annotated[
+        bool, typer.Option("--label", help="A file is a label: its values are kept as stored.")
+    ] = False,
     raters: Raters = None,
     exclude: Exclude = None,
     overwrite: Overwrite = False,
@@ -178,6 +181,7 @@ def convert(
             output,
             suffix=format or None,
             like=like,
+            label=label,
             raters=raters,
             exclude=exclude,
             overwrite=overwrite,

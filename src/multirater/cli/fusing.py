@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -124,6 +125,7 @@ def fuse(
             options=options,
         )
     elif is_answer_table(data):
+        _require_unset({"--resume": resume, "--pooled": pooled, "--probability": probability})
         done = fuse_table(
             data,
             output,
@@ -161,6 +163,20 @@ def fuse(
     print_table(rater_rows(done.raters), f"Raters by {done.method}, with 95% intervals")
     print(f"{QUALITY} {_REST}")
     print(done.folder)
+
+
+def _require_unset(options: Mapping[str, bool]) -> None:
+    """Refuse what a table of answers has no use for."""
+    given = [name for name, is_given in options.items() if is_given]
+    if given:
+        raise InputError(
+            Fault(
+                f"{' and '.join(given)} with a table of answers",
+                expected="a data set for these; a table is fused at once, by matrices over all "
+                "tasks, and cases.csv has the probabilities",
+                fix="leave them out",
+            )
+        )
 
 
 def _options(method: str, pairs: list[str]) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from multirater.metrics.calibration import log_loss_error
 from multirater.metrics.overlap import Overlap, mean_iou_of_counts, overlap_of_counts
 from multirater.patterns import encode_patterns
 from multirater.types import MISSING, Case, Geometry, LabelMap
+from multirater.words import listed
 
 ALL = "all"
 """Stands for all classes: of an overlap, the mean over those but the first that occur."""
@@ -120,6 +121,8 @@ def _score(case: Case, predicted: PredictedCase, job: ScoreJob) -> CaseScores:
     drawn = {rater: source.read() for rater, source in predicted.raters.items()}
     for others in ({"(truth)": truth} if truth is not None else {}, labels, drawn):
         _require_fit(label, others)
+        _require_known(others, job.classes)
+    _require_known({"(prediction)": label}, job.classes)
     real = {rater: each.array for rater, each in labels.items()}
     true = None if truth is None else truth.array
     seen = _Seen.of(label.array, true, real, {rater: each.array for rater, each in drawn.items()})
@@ -286,6 +289,21 @@ def _confusion(
             found.cm_sums[rater] = row_sums(truth, label, cm)
     if n_entries:
         found.values[CM_RMSE, ALL] = math.sqrt(total / n_entries)
+
+
+def _require_known(labels: Mapping[str, LabelMap], classes: Sequence[str]) -> None:
+    """Refuse classes that neither predictions nor reference declare."""
+    for who, label in labels.items():
+        highest = int(label.array.max(initial=MISSING))
+        if highest >= len(classes):
+            raise InputError(
+                Fault(
+                    f"class {highest}",
+                    expected=f"0 to {len(classes) - 1}: {listed(list(classes), most=8)}",
+                    fix="add it to classes.csv of the reference",
+                    rater=who,
+                )
+            )
 
 
 def _predicted_cm(

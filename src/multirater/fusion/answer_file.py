@@ -21,11 +21,16 @@ from numpy.typing import NDArray
 from multirater.errors import Fault, InputError
 from multirater.fuse.table import long_columns
 from multirater.fusion.parquet_answers import read_answers
-from multirater.io.tables.classes import names_in_order
+from multirater.io.class_labels import index_by_name
+from multirater.io.tables.classes import FILE_NAME as CLASSES
+from multirater.io.tables.classes import names_in_order, read_classes
 from multirater.io.tables.csv_table import Dialect, dialect_of, records, require_distinct
 from multirater.io.tables.parquet_table import is_parquet
 from multirater.io.tables.spreadsheet import meant
+from multirater.types import MISSING, Classes
 from multirater.words import counted
+
+TRUTH = "truth"
 
 _ROWS_AT_ONCE = 2**20
 
@@ -33,20 +38,26 @@ _ROWS_AT_ONCE = 2**20
 def read_answer_file(path: Path, also: Sequence[str] = ()) -> pd.DataFrame:
     """Read task, rater and label of every answer, as categories of texts; NaN where empty.
 
+    Where `classes.csv` lies beside the table labels are of the classes that it declares, by their
+    names or indices, as in any data set.
+
     Args:
         path: CSV with a header, whose columns comma, semicolon or tab separates; or Parquet.
         also: further columns to keep, where the table has them.
 
     Raises:
         InputError: it cannot be read as a table, lacks a column, names no task or rater in some
-            row, or holds two answers of a rater to one task.
+            row, holds two answers of a rater to one task, or an answer of no declared class.
     """
     try:
         frame = _read(path, also)
         columns = (frame.columns[0], frame.columns[1], frame.columns[2])
         _require_names(frame, columns, path)
         _require_once(frame, columns, path)
-        return frame.assign(**{columns[2]: _with_classes_in_order(frame[columns[2]])})
+        declared = declared_classes(path)
+        if declared is None:
+            return frame.assign(**{columns[2]: _with_classes_in_order(frame[columns[2]])})
+        return _in_classes(frame, columns[2], declared)
     except InputError as error:
         raise error.at(file=path) from None
 
@@ -193,6 +204,37 @@ def _with_classes_in_order(labels: pd.Series[Any]) -> pd.Series[Any]:
     return labels.cat.reorder_categories(
         names_in_order([str(each) for each in labels.cat.categories])
     )
+
+
+def declared_classes(path: Path) -> Classes | None:
+    """Return the classes that are declared beside a table; None where none are."""
+    file = path.parent / CLASSES
+    return read_classes(file) if file.is_file() else None
+
+
+def _in_classes(frame: pd.DataFrame, column: str, classes: Classes) -> pd.DataFrame:
+    """Return answers, and truths where there are any, by the names of declared classes."""
+    kinds = {column: classes} | ({TRUTH: classes.in_truth()} if TRUTH in frame.columns else {})
+    return frame.assign(**{name: _named(frame[name], kind) for name, kind in kinds.items()})
+
+
+def _named(cells: pd.Series[Any], classes: Classes) -> pd.Series[Any]:
+    known = index_by_name(classes)
+    if str(MISSING) not in classes.names:
+        known = {**known, str(MISSING): MISSING}
+    unknown = [str(each) for each in cells.cat.categories if str(each) not in known]
+    if unknown:
+        raise InputError(
+            Fault(
+                f"unknown class {unknown[0]!r}",
+                expected=f"one of {', '.join(classes.names)}, which {CLASSES} beside it declares",
+                fix=f"correct the name, or add it to {CLASSES}",
+            )
+        )
+    place = np.array([*(known[str(each)] for each in cells.cat.categories), MISSING])
+    kind = pd.CategoricalDtype(pd.Index(list(classes.names), dtype=object))
+    named = pd.Categorical.from_codes(place[cells.cat.codes.to_numpy()], dtype=kind)
+    return pd.Series(named, index=cells.index, name=cells.name)
 
 
 def _require_names(frame: pd.DataFrame, columns: tuple[str, str, str], path: Path) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import csv
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ from multirater.fuse.methods import NEEDS_SPACE, method_named, require_options
 from multirater.fuse.quality import quality_of_class_labels, with_quality
 from multirater.fuse.rater_table import MOST_IN_TABLE, rater_table_of_tasks
 from multirater.fuse.table import Table, encode_table, long_columns
-from multirater.fusion.answer_file import read_answer_file
+from multirater.fusion.answer_file import TRUTH, declared_classes, read_answer_file
 from multirater.fusion.company import judged_estimates
 from multirater.fusion.folder import FusedDataset, fusion_folder, write_settings
 from multirater.fusion.large_table import fuse_large_table
@@ -28,13 +30,17 @@ from multirater.io.tables.csv_table import dialect_of
 from multirater.io.tables.manifest import FILE_NAME, Row
 from multirater.io.tables.parquet_table import MOST_ROWS, is_parquet
 from multirater.io.tables.rater_info import read_rater_info
+from multirater.io.tables.table_check import Files
 from multirater.progress import say
 from multirater.rater_choice import chosen_names
 from multirater.sanity.class_names import odd_names
 from multirater.types import ANSWER_COLUMNS, Classes, LabelClass
-from multirater.words import counted
+from multirater.words import counted, listed
 
-_OF_A_CASE = ("truth", "split", "patient")
+_PEEKED = 100
+"""Labels that tell whether a table is one of answers or of masks."""
+
+_OF_A_CASE = (TRUTH, "split", "patient")
 """Columns that go with a case into the manifest of its fusion."""
 
 
@@ -46,9 +52,20 @@ def is_answer_table(path: Path) -> bool:
         return False
     found = dialect_of(path, errors="replace")
     cells = (name.strip().strip('"').strip() for name in found.header.split(found.separator))
-    header = {name.lower() for name in cells}
-    known = sum(bool(header & set(names)) for names in ANSWER_COLUMNS.values())
-    return not {"case", "image"} & header and known >= 2
+    header = [name.lower() for name in cells]
+    known = sum(bool({*header} & set(names)) for names in ANSWER_COLUMNS.values())
+    return not {"case", "image"} & {*header} and known >= 2 and not _names_files(path, header)
+
+
+def _names_files(path: Path, header: Sequence[str]) -> bool:
+    """Whether the first labels of a table are files, so that it is one of masks."""
+    column = next((header.index(name) for name in ANSWER_COLUMNS["label"] if name in header), -1)
+    found, files = dialect_of(path, errors="replace"), Files(path.parent)
+    with path.open(encoding=found.encoding, errors="replace", newline="") as stream:
+        rows = csv.reader(stream, delimiter=found.separator, skipinitialspace=True)
+        cells = (row[column].strip() for row in rows if -1 < column < len(row))
+        first = [cell for cell in islice(cells, _PEEKED) if cell and "\0" not in cell]
+    return any(files.is_named(cell) for cell in first)
 
 
 def fuse_table(
@@ -88,6 +105,7 @@ def fuse_table(
             overwrite=overwrite,
         )
     frame = _of_raters(read_answer_file(path, _OF_A_CASE), path, raters, exclude)
+    _require_one_of_each(frame, path)
     known = _known_answers(gold, frame)
     encoded = encode_table(frame, gold=known)
     n_answers = int(np.median(np.diff(encoded.answers.matrix.indptr)))
@@ -124,6 +142,9 @@ def _require_parts(
     if gold is not None:
         found = "gold labels go with tables that fit into memory, and this is fused in parts"
         raise InputError(Fault(found, fix="leave --gold out", file=str(path)))
+    if declared_classes(path) is not None:
+        found = "classes.csv beside a table that is fused in parts, by the names that it holds"
+        raise InputError(Fault(found, fix="move one of them elsewhere", file=str(path)))
     if raters or exclude:
         found = "raters are chosen from tables that fit into memory, and this is fused in parts"
         raise InputError(Fault(found, fix="choose them when you write the table", file=str(path)))
@@ -149,11 +170,18 @@ def _fused(
         described = judged_estimates(described, quality)
     described = with_quality(described, quality)
     cases = result.probability.rename_axis(index="case", columns=None)
-    classes = Classes(tuple(LabelClass(str(name)) for name in result.classes))
+    classes = declared_classes(path) or _classes_of(frame, result.classes)
     write_dataset_of(folder, described, cases, _rows(frame, result.label, choice.method), classes)
     write_origin(folder, path)
     findings = (*odd_names(classes.names), *result.findings)
     return FusedDataset(folder, described, cases, findings, choice.method, choice.why)
+
+
+def _classes_of(frame: pd.DataFrame, answered: Sequence[Any]) -> Classes:
+    """Return the classes that were answered, then those that only the truth knows."""
+    truths = frame[TRUTH].dropna().unique() if TRUTH in frame.columns else ()
+    names = dict.fromkeys(map(str, [*answered, *truths]))
+    return Classes(tuple(map(LabelClass, names)))
 
 
 def _rows(frame: pd.DataFrame, label: pd.Series[Any], method: str) -> list[Row]:
@@ -169,6 +197,26 @@ def _rows(frame: pd.DataFrame, label: pd.Series[Any], method: str) -> list[Row]:
         )
         for case, name, *cells in zip(label.index, label, *known.values(), strict=True)
     ]
+
+
+def _require_one_of_each(frame: pd.DataFrame, path: Path) -> None:
+    """Refuse a task of which the table says two things, such as two truths."""
+    task = str(frame.columns[0])
+    for name in _OF_A_CASE:
+        if name not in frame.columns:
+            continue
+        said = frame[[task, name]].dropna().drop_duplicates()
+        again = said[said[task].duplicated(keep=False)]
+        if len(again):
+            first = again[again[task] == again[task].iloc[0]]
+            raise InputError(
+                Fault(
+                    f"{task} {first[task].iloc[0]} has the {name} {listed(list(first[name]))}",
+                    expected=f"one {name} of each {task}",
+                    fix="correct the one that is wrong",
+                    file=str(path),
+                )
+            )
 
 
 def _first_texts(frame: pd.DataFrame, task: str, name: str, label: pd.Series[Any]) -> list[str]:

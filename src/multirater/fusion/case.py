@@ -18,6 +18,7 @@ from multirater.fuse.methods import NEEDS_SPACE, method_named
 from multirater.fuse.problem import decode_patterns
 from multirater.fuse.spatial_staple import expected_confusions
 from multirater.fuse.weighted_vote import weighted_shares
+from multirater.io.formats.grid import is_default
 from multirater.io.formats.images import write_image
 from multirater.io.formats.labels import write_label
 from multirater.io.formats.suffixes import WRITABLE, suffix_of
@@ -222,6 +223,8 @@ def label_suffix(case: Case, labels: Labels) -> str:
     """Write in the format the raters' files have, as far as it can be written."""
     files = next(iter(case.labels.values())).files
     suffix = suffix_of(files[0]) if files else ""
+    if suffix == ".npy" and not is_default(labels.geometry):
+        return ".npz"  # which holds where an image lies, as its image knows
     if suffix in WRITABLE or suffix == ".dcm":
         return suffix
     return ".png" if labels.array.ndim == 3 else ".nii.gz"

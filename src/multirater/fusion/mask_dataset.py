@@ -32,6 +32,7 @@ from multirater.fusion.folder import PROGRESS, FusedDataset
 from multirater.fusion.study_quality import quality_of_study
 from multirater.io.atomic import replacing
 from multirater.io.formats.guard import reading
+from multirater.io.formats.label_values import full_value
 from multirater.io.naming import file_names
 from multirater.io.results.statements import write_dataset_of
 from multirater.io.survey import CaseSurvey, Survey
@@ -143,16 +144,18 @@ def _fit_of(whole: FusionResult, options: Mapping[str, Any]) -> PooledFit:
 
 
 def classes_for_files(found: Survey) -> Classes:
-    """Write masks the way they came: 0 and 255 stay 0 and 255.
+    """Write masks the way they came: 0 and 255, or 65535, stay so.
 
     Where some pixels were labelled by nobody, a value is declared that says so.
     """
     rules = {rule for case in found.cases for rule in case.rules}
+    full = {value for rule in rules if (value := full_value(rule))}
     classes = found.classes
-    if len(classes) == 2 and any("255 is foreground" in rule for rule in rules):
+    if len(classes) == 2 and full:
         background, foreground = classes.items
         # The truth, which stays where it is, may be 0 and 1 though raters' masks are 0 and 255.
-        both = replace(foreground, value=255, other_values=(1,))
+        first, *others = sorted(full)
+        both = replace(foreground, value=first, other_values=(1, *others))
         classes = replace(classes, items=(replace(background, value=0), both))
     if classes.unlabelled is None and any(
         (case.rows == MISSING).all(1).any() for case in found.cases

@@ -71,7 +71,7 @@ def read_answers(path: Path, also: Sequence[str] = ()) -> pd.DataFrame:
     """
     with opened_parquet(path) as file:
         known = _columns_of(file)
-        more = [name for name in also if name in file.schema_arrow.names]
+        more = [name for name in file.schema_arrow.names if _lower(name) in also]
         table = file.read(columns=[*known, *more])
         found = {
             _lower(name): _categories(plain_column(table.column(name).combine_chunks(), name))

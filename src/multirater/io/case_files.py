@@ -10,6 +10,8 @@ from math import isfinite
 from pathlib import Path
 from typing import TypeVar
 
+import numpy as np
+
 from multirater.errors import Fault, InputError
 from multirater.io.formats.grid import is_default, size_text
 from multirater.types import Case, Dataset, Drawing, Geometry, Image, LabelMap
@@ -125,6 +127,7 @@ def _misfits(
         space, geometry, whose = first.array.shape, first.geometry, f"{first_rater}'s label"
     else:
         space, geometry, whose = image.space, image.geometry, "the image"
+    known = next((each for each in drawn if not is_default(each[1].geometry)), None)
     faults = []
     for rater, label, files in drawn:
         fault = None
@@ -140,6 +143,13 @@ def _misfits(
                 expected=f"{_place(geometry)}, as {whose}",
                 fix="resample the label on the grid of its image, or correct its header",
             )
+        elif known is not None and not _same_directions(label.geometry, known[1].geometry):
+            # Of pixels that lie elsewhere alone, an image without a place of its own says nothing.
+            fault = Fault(
+                f"label lies along other directions: {label.geometry.direction}",
+                expected=f"{known[1].geometry.direction}, as {known[0]}'s label",
+                fix="turn the label to the grid of its image, or correct its header",
+            )
         if fault is not None:
             faults.append(fault.at(rater=rater, file=Path(files[0]) if files else None))
     return faults
@@ -148,6 +158,13 @@ def _misfits(
 def _same_place(one: Geometry, other: Geometry) -> bool:
     """Whether two grids agree; a format that says nothing about the world agrees with all."""
     return one.is_close(other) or is_default(one) or is_default(other)
+
+
+def _same_directions(one: Geometry, other: Geometry) -> bool:
+    """Whether axes go the same ways, as far as both files know of ways."""
+    if is_default(one) or is_default(other) or one.ndim != other.ndim:
+        return True
+    return bool(np.allclose(one.direction, other.direction, atol=0.1))
 
 
 def _place(geometry: Geometry) -> str:

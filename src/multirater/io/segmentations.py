@@ -114,7 +114,8 @@ def _require_named(layer: NDArray[Any], values: Sequence[int]) -> None:
 
 def write_segments(label: LabelMap, path: Path, classes: Classes) -> None:
     """Write a label map with one segment per class."""
-    array = np.where(label.array < 0, 0, label.array).astype(np.uint8)
+    array = np.where(label.array < 0, 0, label.array)
+    array = array.astype(np.uint8 if len(classes) <= 256 else np.uint16)
     volume = _as_volume(Image(array[None], label.geometry))
     fields = {"Segmentation_MasterRepresentation": "Binary labelmap"}
     for number, item in enumerate(classes.items[1:]):

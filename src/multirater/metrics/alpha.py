@@ -14,7 +14,11 @@ Level = Literal["nominal", "ordinal", "interval"]
 
 
 def krippendorff_alpha(
-    labels: Ratings, *, level: Level = "nominal", weights: ArrayLike | None = None
+    labels: Ratings,
+    *,
+    level: Level = "nominal",
+    weights: ArrayLike | None = None,
+    values: ArrayLike | None = None,
 ) -> float:
     """Krippendorff's alpha, 1 − observed / expected disagreement, missing labels allowed.
 
@@ -22,8 +26,10 @@ def krippendorff_alpha(
         labels: class indices (n_raters, *items), -1 or NaN where missing. Items with fewer than two
             ratings are not pairable and have no influence.
         level: how classes differ. `nominal`: equal or not. `ordinal`: by the number of ratings that
-            lie between them. `interval`: by the square of the difference of their indices.
+            lie between them. `interval`: by the square of the difference of their numbers.
         weights: (*items), how many items each column stands for.
+        values: (n_classes,), the number that each class is, for `interval`; its index when not
+            given.
 
     Returns:
         1 for perfect agreement, 0 for what chance gives; NaN when nothing is pairable or all
@@ -32,8 +38,13 @@ def krippendorff_alpha(
     Example:
         >>> round(krippendorff_alpha([[0, 0, 1, 1], [0, 0, 1, 0]]), 4)
         0.5333
+        >>> ratings = [[0, 1, 2, 2], [0, 1, 1, 2]]
+        >>> round(krippendorff_alpha(ratings, level="interval", values=[1, 2, 5]), 4)
+        0.6557
     """
     coincidences, classes = _coincidences(count_ratings(labels, weights).pairable())
+    if values is not None:
+        classes = np.asarray(values, dtype=np.float64)[classes.astype(np.int64)]
     totals = coincidences.sum(axis=1)
     squared = _squared_differences(totals, classes, level)
     expected = float(totals @ squared @ totals)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal, TypeAlias
@@ -23,7 +23,7 @@ from multirater.metrics.rating_counts import RatingCounts, Ratings
 from multirater.progress import track
 from multirater.sanity.mixed_axes import said_of_axes
 from multirater.types import MISSING, Dataset
-from multirater.words import counted
+from multirater.words import counted, listed
 
 Level = Literal["nominal", "ordinal", "interval"]
 _MOST_TOGETHER = 1 << 12
@@ -77,7 +77,8 @@ def agreement(
     Args:
         dataset: as opened by `read_dataset`, or its survey.
         scale: how far apart classes are for Krippendorff's alpha: `nominal` (different is
-            different), `ordinal` or `interval`.
+            different), `ordinal` (in the order of the classes) or `interval` (by the numbers that
+            they are called).
         level: of the intervals.
         n_resamples: how many times cases are drawn again.
         seed: of the draws.
@@ -97,7 +98,9 @@ def agreement(
     measures: dict[str, Callable[..., float]] = {
         "percent agreement": metrics.percent_agreement,
         "Fleiss kappa": metrics.fleiss_kappa,
-        f"Krippendorff alpha ({scale})": partial(metrics.krippendorff_alpha, level=scale),
+        f"Krippendorff alpha ({scale})": partial(
+            metrics.krippendorff_alpha, level=scale, values=_numbers(found.classes.names)
+        ),
         # With the number of categories given, a draw of cases without one of them still counts it.
         "Gwet AC1": partial(metrics.gwet_ac1, n_classes=len(found.classes)),
     }
@@ -116,7 +119,31 @@ def agreement(
         level,
         group_agreement(found, scores.dice, draws),
         compare_sizes(found, level=level) if scores.of_pairs else pd.DataFrame(),
-        (*filter(None, [said_of_axes(found.cases)]), *_notes(pairs)),
+        (
+            *filter(None, [said_of_axes(found.cases)]),
+            *_scale_note(found.classes.names, scale),
+            *_notes(pairs),
+        ),
+    )
+
+
+def _numbers(classes: Sequence[str]) -> list[float] | None:
+    """Return the numbers that classes are called; None where one is called something else."""
+    try:
+        found = [float(name) for name in classes]
+    except ValueError:
+        return None
+    return found if np.isfinite(found).all() and len(set(found)) == len(found) else None
+
+
+def _scale_note(classes: Sequence[str], scale: Level) -> Iterator[str]:
+    """Say how far classes are taken to be apart where their names do not tell."""
+    if scale == "nominal" or len(classes) < 3 or _numbers(classes) is not None:
+        return
+    apart = ", each one apart from the next" if scale == "interval" else ""
+    yield (
+        f"The {scale} scale takes the classes in the order {listed(list(classes), most=8)}{apart}; "
+        "classes.csv can put them into another."
     )
 
 

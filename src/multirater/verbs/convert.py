@@ -7,14 +7,18 @@ from pathlib import Path
 
 from multirater.errors import Fault, InputError
 from multirater.io.folders import is_folder_layout
-from multirater.io.formats.images import read_image, write_image
+from multirater.io.formats.images import read_image, read_label_array, write_image
 from multirater.io.formats.labels import read_label
 from multirater.io.formats.suffixes import suffix_of
 from multirater.io.read import read_dataset
 from multirater.io.tables.manifest import FILE_NAME
 from multirater.io.write import as_numbers, write_dataset
+from multirater.progress import say
 from multirater.rater_choice import choose_raters
-from multirater.types import Classes
+from multirater.types import Classes, Image
+
+_TWO_WAYS = (".png", ".tif", ".tiff", ".bmp", ".gif")
+"""Formats whose stored values may stand for colours, or for greys the other way round."""
 
 
 def convert(
@@ -23,6 +27,7 @@ def convert(
     *,
     suffix: str | None = None,
     like: str | Path | None = None,
+    label: bool = False,
     raters: Iterable[str] | None = None,
     exclude: Iterable[str] | None = None,
     overwrite: bool = False,
@@ -35,6 +40,8 @@ def convert(
             DICOM-SEG, from a label.
         suffix: format of a data set's files, such as `.nii.gz`.
         like: DICOM series that a DICOM-SEG refers to.
+        label: whether a file is a label, whose values are kept as they are stored: a palette's
+            indices instead of its colours, the black of a TIFF in which white is zero.
         raters: of a data set, whom to keep, as in `choose_raters`; everybody when not given.
         exclude: of a data set, whom to leave out.
         overwrite: replace what is there.
@@ -45,6 +52,7 @@ def convert(
     origin, target = Path(source), Path(output)
     if _is_dataset(origin):
         _require_used("--like", like, like is None, "DICOM-SEG (.dcm)", origin)
+        _require_used("--label", "", not label, "files", origin)
         dataset = choose_raters(read_dataset(origin), raters, exclude=exclude)
         return write_dataset(dataset, target, suffix=suffix, overwrite=overwrite)
     for option, value in (("--raters", raters), ("--exclude", exclude)):
@@ -55,9 +63,20 @@ def convert(
     if is_segmentation:
         _to_dicom_seg(origin, target, like, overwrite=overwrite)
     else:
-        image = as_numbers(read_image(origin), suffix_of(target))
-        write_image(image, target, overwrite=overwrite)
+        image = read_label_array(origin) if label else read_image(origin)
+        if not label:
+            _say_if_other_as_label(image, origin)
+        write_image(as_numbers(image, suffix_of(target)), target, overwrite=overwrite)
     return target
+
+
+def _say_if_other_as_label(image: Image, origin: Path) -> None:
+    """Tell what a palette, or a TIFF in which white is zero, would be as a label."""
+    if suffix_of(origin) not in _TWO_WAYS:
+        return
+    stored = read_label_array(origin).array
+    if stored.shape != image.array.shape or (stored != image.array).any():
+        say("note: read as an image; as a label the file holds other values, which --label keeps")
 
 
 def _is_dataset(path: Path) -> bool:

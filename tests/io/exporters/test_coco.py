@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from PIL import Image as Pillow
 from pycocotools.coco import COCO
 
 from multirater.errors import InputError
@@ -44,3 +45,17 @@ def test_volumes_are_refused_and_nothing_is_written(tmp_path):
     with pytest.raises(InputError, match="a volume, which COCO files cannot hold"):
         export_dataset(data, "coco", tmp_path / "out.json")
     assert not list(tmp_path.iterdir())
+
+
+def test_images_of_one_name_in_two_folders_are_told_apart(tmp_path):
+    for folder in ("p1", "p2"):
+        (tmp_path / "in" / folder).mkdir(parents=True)
+        for name in ("image", "mask"):
+            Pillow.fromarray(np.eye(4, dtype=np.uint8)).save(tmp_path / f"in/{folder}/{name}.png")
+    rows = [f"{p},{p}/image.png,a,{p}/mask.png" for p in ("p1", "p2")]
+    (tmp_path / "in/manifest.csv").write_text("\n".join(["case,image,rater,label", *rows]))
+    export_dataset(read_dataset(tmp_path / "in"), "coco", tmp_path / "out.json")
+    images = json.loads((tmp_path / "out.json").read_text())["images"]
+    assert [each["file_name"] for each in images] == ["p1/image.png", "p2/image.png"]
+    import_study("coco", [tmp_path / "out.json"], tmp_path / "again", images=tmp_path / "in")
+    assert {case.name for case in read_dataset(tmp_path / "again")} == {"p1/image", "p2/image"}

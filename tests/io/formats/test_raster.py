@@ -275,3 +275,13 @@ def test_a_chunk_that_claims_more_than_the_file(tmp_path):
     (tmp_path / "a.png").write_bytes(bytes(content))
     with pytest.raises(InputError, match="truncated"):
         read_image(tmp_path / "a.png")
+
+
+@pytest.mark.parametrize("kind", ["P3", "P6"])
+def test_colours_of_more_than_eight_bits_in_a_ppm_are_refused(tmp_path, kind):
+    values = [16, 272, 1023]
+    binary = np.array(values, ">u2").tobytes()
+    data = " ".join(map(str, values)).encode() if kind == "P3" else binary
+    (tmp_path / "a.ppm").write_bytes(f"{kind}\n1 1\n1023\n".encode() + data)
+    with pytest.raises(InputError, match="colours from 0 to 1023"):
+        read_image(tmp_path / "a.ppm")

@@ -98,3 +98,31 @@ def test_faults_by_line_and_rater(run, tmp_path):
     with pytest.raises(InputError, match="labelled the image twice"):
         run("doccano", ("anna.jsonl", twice))
     assert not (tmp_path / "study").exists()
+
+
+def test_items_of_one_file_name_in_two_folders_stay_two(run):
+    table = (
+        "INPUT:image\tOUTPUT:label\tASSIGNMENT:worker_id\tASSIGNMENT:assignment_id\n"
+        "https://x.org/a/img1.jpg?key=1\tcat\tanna\t1\n"
+        "https://x.org/a/img1.jpg?key=2\tcat\tbert\t2\n"
+        "https://x.org/b/img1.jpg\tdog\tanna\t3\n"
+    )
+    assert run("toloka", ("t.tsv", table)) == {
+        ("https://x.org/a/img1.jpg", "anna"): "cat",
+        ("https://x.org/a/img1.jpg", "bert"): "cat",
+        ("https://x.org/b/img1.jpg", "anna"): "dog",
+    }
+
+
+def test_texts_with_dots_stay_apart(run):
+    table = (
+        "INPUT:text\tOUTPUT:label\tASSIGNMENT:worker_id\tASSIGNMENT:assignment_id\n"
+        "Good. Buy it\tyes\tanna\t1\n"
+        "Good. If you like trash\tno\tanna\t2\n"
+        "model v1.5\tbackground\tanna\t3\n"
+    )
+    assert run("toloka", ("t.tsv", table)) == {
+        ("Good. Buy it", "anna"): "yes",
+        ("Good. If you like trash", "anna"): "no",
+        ("model v1.5", "anna"): "background",
+    }

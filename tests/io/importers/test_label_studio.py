@@ -177,3 +177,26 @@ def test_every_fault_by_task_and_annotator(run, tmp_path):
 def test_the_small_export_is_told_from_the_whole(run):
     with pytest.raises(InputError, match="task 3 has no list 'annotations'"):
         run({"id": 3, "image": "ear.png", "choice": "well", "annotator": 1})
+
+
+def test_questions_about_images_of_one_name_in_two_folders_stay_apart(tmp_path):
+    def task(number, folder, choice):
+        results = [
+            {
+                "id": f"{number}-{question}",
+                "type": "choices",
+                "from_name": question,
+                "to_name": "image",
+                "value": {"choices": [choice]},
+            }
+            for question in ("kind", "size")
+        ]
+        done = {"id": number, "completed_by": "anna", "result": results}
+        return {"id": number, "data": {"image": f"/d/{folder}/1.jpg"}, "annotations": [done]}
+
+    (tmp_path / "ls.json").write_text(json.dumps([task(1, "a", "cat"), task(2, "b", "dog")]))
+    import_study("label-studio", [tmp_path / "ls.json"], tmp_path / "study")
+    found = {case.name for case in read_dataset(tmp_path / "study")}
+    assert found == {
+        f"/d/{folder}/1.jpg [{asked}]" for folder in "ab" for asked in ("kind", "size")
+    }

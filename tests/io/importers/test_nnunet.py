@@ -20,6 +20,7 @@ from multirater.types import Geometry, LabelMap
 def raw(tmp_path, photos, drawn_label):
     def written(folder, drawn, **described):
         root = tmp_path / folder
+        root.mkdir(parents=True, exist_ok=True)
         photos(root / "imagesTr", "p1_0000.png", "p2_0000.png")
         for name, seed in drawn.items():
             label = LabelMap(drawn_label(seed), Geometry.default(2))
@@ -117,3 +118,16 @@ def test_how_to_train_on_stacks_is_said(painted_study, tmp_path, capsys):
     assert "-tr nnUNetTrainerMultirater" in capsys.readouterr().err
     trainer = (TRAINERS / "multirater_trainer.py").read_text()
     assert "class nnUNetTrainerMultirater(nnUNetTrainer)" in trainer
+
+
+def test_data_sets_of_one_name_are_no_two_raters(raw, tmp_path):
+    sources = [raw(f"{who}/Dataset001", {"labelsTr/p1": 1}) for who in ("anna", "bert")]
+    with pytest.raises(InputError, match="two files are called Dataset001"):
+        import_study("nnunet", sources, tmp_path / "study")
+
+
+def test_labels_without_an_image_are_named(raw, tmp_path):
+    with pytest.raises(InputError, match="label without an image") as caught:
+        import_study("nnunet", [raw("one", {"labelsTr/p9": 1})], tmp_path / "study")
+    (fault,) = caught.value.faults
+    assert (fault.case, fault.expected) == ("p9", "imagesTr/p9_0000.png")

@@ -4,7 +4,7 @@ import pytest
 
 from multirater.errors import InputError
 from multirater.io import dataset_from_arrays, read_dataset, write_dataset
-from multirater.io.tables.result_table import read_result_table, write_result_table
+from multirater.io.tables.result_table import named_rows, read_result_table, write_result_table
 
 ODD = ["=1+1", "NA", "01", "@anna", "-x", "anna"]
 
@@ -37,3 +37,11 @@ def test_a_damaged_table_ends_in_a_sentence(tmp_path, content):
     (tmp_path / "raters.csv").write_bytes(content)
     with pytest.raises(InputError, match="cannot be read as table of results"):
         read_result_table(tmp_path / "raters.csv")
+
+
+def test_a_class_may_be_called_as_the_first_column_is(tmp_path):
+    table = pd.DataFrame([[0.5, 0.5], [1.0, 0.0]], columns=["case", "control"])
+    table.index = pd.Index(["01", "b"], name="case")
+    write_result_table(table, tmp_path / "cases.csv")
+    found = named_rows(read_result_table(tmp_path / "cases.csv", key="case"), "case")
+    pd.testing.assert_frame_equal(found, table)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from multirater.io.coco_masks import rle_of
-from multirater.io.exporters.outcome import Outcome, confidence, image_name, require_flat
+from multirater.io.exporters.outcome import Outcome, confidence, require_flat
 from multirater.io.exporters.pieces import pieces
 
 
@@ -23,7 +23,7 @@ def write_export(outcome: Outcome, target: Path) -> None:
     for case, rater, label in outcome.labels():
         require_flat(label, case, "COCO")
         height, width = label.array.shape
-        entry = {"id": len(images) + 1, "file_name": image_name(case)}
+        entry = {"id": len(images) + 1, "file_name": outcome.image_names[case.name]}
         image = images.setdefault(case.name, entry | {"width": width, "height": height})
         probability = outcome.probability(case)
         for index, mask in pieces(outcome.without_gaps(label)):

@@ -6,7 +6,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from multirater.io.cvat_masks import encode_mask
-from multirater.io.exporters.outcome import Outcome, image_name, require_flat
+from multirater.io.exporters.outcome import Outcome, require_flat
 from multirater.io.exporters.pieces import pieces
 
 _SHAPE = {"source": "file", "occluded": "0", "z_order": "0"}
@@ -35,7 +35,7 @@ def _add_masks(outcome: Outcome, root: ElementTree.Element) -> None:
         require_flat(label, case, "CVAT")
         height, width = label.array.shape
         size = {"width": str(width), "height": str(height)}
-        told = {"id": str(number), "name": image_name(case), **size}
+        told = {"id": str(number), "name": outcome.image_names[case.name], **size}
         image = ElementTree.SubElement(root, "image", told)
         for index, mask in pieces(outcome.without_gaps(label)):
             name = {"label": outcome.classes.names[index]}
@@ -44,6 +44,6 @@ def _add_masks(outcome: Outcome, root: ElementTree.Element) -> None:
 
 def _add_tags(outcome: Outcome, root: ElementTree.Element) -> None:
     for number, (case, _, choice, _) in enumerate(outcome.choices()):
-        told = {"id": str(number), "name": image_name(case)}
+        told = {"id": str(number), "name": outcome.image_names[case.name]}
         image = ElementTree.SubElement(root, "image", told)
         ElementTree.SubElement(image, "tag", {"label": choice, "source": "file"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from multirater.io.exporters.outcome import Outcome, image_name
+from multirater.io.exporters.outcome import Outcome
 
 
 def write_export(outcome: Outcome, target: Path) -> None:
@@ -13,7 +13,7 @@ def write_export(outcome: Outcome, target: Path) -> None:
     outcome.require_kind("classes", "JSONL")
     lines = []
     for case, rater, choice, sure in outcome.choices():
-        image = {"image": image_name(case)} if case.image is not None else {}
+        image = {"image": outcome.image_names[case.name]} if case.image is not None else {}
         told = {"case": case.name, **image, "label": choice, "confidence": sure, "rater": rater}
         lines.append(json.dumps(told, ensure_ascii=False))
     target.write_text("\n".join(lines) + "\n", encoding="utf-8")

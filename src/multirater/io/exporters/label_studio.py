@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from multirater.io.brush_rle import encode_brush
-from multirater.io.exporters.outcome import Outcome, confidence, image_name, require_flat
+from multirater.io.exporters.outcome import Outcome, confidence, require_flat
 from multirater.io.questions import NO, YES, question_of
 from multirater.types import Case, LabelMap
 
@@ -25,7 +25,7 @@ def write_export(outcome: Outcome, target: Path) -> None:
     tasks: dict[str, dict[str, Any]] = {}
     found = _choices(outcome) if outcome.dataset.kind == "classes" else _brushes(outcome)
     for name, case, rater, results, score in found:
-        data = {"image": f"/data/local-files/?d={image_name(case)}", "case": name}
+        data = {"image": f"/data/local-files/?d={outcome.image_names[case.name]}", "case": name}
         task = tasks.setdefault(name, {"data": data, "predictions": []})
         prediction = {"model_version": rater, "score": score, "result": results}
         task["predictions"].append(prediction)

@@ -6,10 +6,11 @@ which writes a file, or fills a folder that is there and empty.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,11 @@ class Outcome:
     def is_one_rater(self) -> bool:
         """Whether there is one label per case, as in a fusion."""
         return len(self.dataset.raters) == 1
+
+    @cached_property
+    def image_names(self) -> dict[str, str]:
+        """Name the image of each case, see `image_names`."""
+        return image_names(self.dataset)
 
     @cached_property
     def _file_names(self) -> dict[str, str]:
@@ -121,11 +127,22 @@ class Outcome:
         return np.asarray(np.where(label.array == MISSING, 0, label.array))
 
 
-def image_name(case: Case) -> str:
-    """Return the file name of a case's image, or one made of the case's name."""
-    if case.image is not None and case.image.paths:
-        return PurePosixPath(case.image.paths[0].as_posix()).name
-    return f"{case.name}.png"
+def image_names(cases: Iterable[Case]) -> dict[str, str]:
+    """Return the file name of each case's image, or one made of the case's name.
+
+    Where two images in different folders have one name, folders come before it, from the one that
+    holds them all.
+    """
+    paths = {case.name: path.absolute() for case in cases if (path := _image_of(case))}
+    names = {case: path.name for case, path in paths.items()}
+    if len(set(names.values())) < len(set(paths.values())):
+        root = os.path.commonpath([path.parent for path in paths.values()])
+        names = {case: path.relative_to(root).as_posix() for case, path in paths.items()}
+    return {case.name: names.get(case.name, f"{case.name}.png") for case in cases}
+
+
+def _image_of(case: Case) -> Path | None:
+    return case.image.paths[0] if case.image is not None and case.image.paths else None
 
 
 def require_flat(label: LabelMap, case: Case, tool: str) -> None:

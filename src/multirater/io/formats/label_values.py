@@ -6,6 +6,7 @@ used is stated; values that fit none are refused, never guessed at.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -24,6 +25,7 @@ CHANNELS_WITH_GAPS = "one channel per class, unlabelled where none is set"
 COLOURS = "colours of the classes"
 DECLARED = "values declared in classes.csv"
 FOREGROUND = "0 is background, {} is foreground"
+_FULL = re.compile(r"0 is background, (\d+) is foreground")
 
 HIGHEST_UNDECLARED = 127
 """Larger values are likely grey levels, so that they are class indices only if declared as such."""
@@ -33,6 +35,17 @@ _VALUES_OF_AN_IMAGE = (16, 64)
 
 _FULL_SCALE = (255, 65535)
 _FOREGROUND = {full: FOREGROUND.format(full) for full in _FULL_SCALE}
+
+
+def full_value(rule: str) -> int:
+    """Return the value that stood for the foreground of a mask by a rule; 0 where it was an index.
+
+    Example:
+        >>> full_value(FOREGROUND.format(65535)), full_value(INDICES)
+        (65535, 0)
+    """
+    found = _FULL.match(rule)
+    return 0 if found is None else int(found[1])
 
 
 def decode_labels(

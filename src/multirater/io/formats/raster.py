@@ -46,6 +46,8 @@ _KINDS = ("PNG", "JPEG", "PPM", "BMP", "GIF")
 
 _WHAT = "PNG, JPEG, PPM, PGM, BMP or GIF"
 
+_BYTE = 255
+
 _SMALL = 2**20
 """Bytes up to which a file is read at once."""
 
@@ -171,6 +173,14 @@ def _png_depth(stream: IO[bytes]) -> tuple[int, int]:
 
 def _stored(picture: Pillow.Image, grey_depth: int, as_labels: bool) -> NDArray[Any]:
     highest = _highest(picture)  # known before the pixels are loaded, and forgotten then
+    if highest is not None and highest > _BYTE and picture.mode == "RGB":
+        raise InputError(
+            Fault(
+                f"colours from 0 to {highest} in a PPM, of which 8 bits would be read",
+                expected="colours from 0 to 255, or another format",
+                fix="convert the picture to PNG or TIFF of 16 bits",
+            )
+        )
     picture.load()
     if picture.mode == "P" and not (as_labels and picture.format == "PNG"):
         clear = "transparency" in picture.info and not as_labels

@@ -9,7 +9,7 @@ from typing import Any
 
 from multirater.errors import Fault, InputError
 from multirater.io.importers.collecting import collecting
-from multirater.io.importers.image_folder import stem_of
+from multirater.io.importers.item_names import is_file, item_names
 from multirater.io.importers.json_files import Record, name_in, parsed
 from multirater.io.importers.painting import index_of, named_classes
 from multirater.io.importers.work import Export, Task, Work
@@ -41,10 +41,11 @@ def answers_export(answers: Iterable[Answer], order: Sequence[str]) -> Export:
     known = {name: index for index, name in enumerate(classes.names)}
     tasks: list[Task] = []
     faults = _golden_faults(chosen)
+    names = item_names(each.item for each in chosen)
     for each in chosen:
         place = f"{each.item} ({each.where})"
         with collecting(faults, case=place, rater=each.rater, file=each.file):
-            tasks.append(_task(each, known))
+            tasks.append(_task(each, names[each.item], known))
     n_skipped = len(listed) - len(chosen)
     notes = (f"{counted(n_skipped, 'answer')} skipped, so missing",) if n_skipped else ()
     return Export(classes, tuple(tasks), "classes", notes, tuple(faults))
@@ -66,7 +67,7 @@ def _golden_faults(answers: Sequence[Answer]) -> list[Fault]:
     ]
 
 
-def _task(answer: Answer, known: Mapping[str, int]) -> Task:
+def _task(answer: Answer, name: str, known: Mapping[str, int]) -> Task:
     if len(answer.chosen) > 1:
         raise InputError(
             Fault(
@@ -81,12 +82,11 @@ def _task(answer: Answer, known: Mapping[str, int]) -> Task:
     if answer.truth:
         index_of(answer.truth, known, "the golden answer")
         truth = Work(answer.where, choice=answer.truth)
-    is_file = "." in stem_name(answer.item)
     return Task(
         answer.where,
-        answer.item if is_file else "",
+        answer.item if is_file(answer.item) else "",
         work={answer.rater: Work(answer.where, choice=choice)},
-        name=stem_of(answer.item) if is_file else answer.item,
+        name=name,
         truth=truth,
     )
 
@@ -131,11 +131,6 @@ def read_results(sources: Sequence[Path], columns: ResultColumns, order: Sequenc
             where = f"{unit} {row.get(number, '?')}"
             answers.append(Answer(path, where, row[item], row[rater], chosen, truth))
     return answers_export(answers, order)
-
-
-def stem_name(item: str) -> str:
-    """Return the last part of a path or address."""
-    return item.split("?")[0].rsplit("/", 1)[-1]
 
 
 def read_lines(path: Path, what: str) -> Iterator[tuple[int, Record]]:

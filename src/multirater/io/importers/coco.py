@@ -21,6 +21,7 @@ from multirater.io.coco_masks import mask_of, read_panoptic
 from multirater.io.importers.collecting import collecting
 from multirater.io.importers.json_files import Record, read_json, records
 from multirater.io.importers.painting import Thing, paint
+from multirater.io.importers.rater_names import same_names
 from multirater.io.importers.work import Export, Task, Work
 from multirater.types import Classes, LabelClass
 
@@ -37,7 +38,7 @@ def read_export(sources: Sequence[Path], classes: Sequence[str] = ()) -> Export:
             contents[path] = read_json(path, _WHAT)
             for key in ("images", "annotations", "categories"):
                 records(contents[path], key, _WHAT)
-    _require_distinct_stems(sources, faults)
+    faults += same_names({path: path.stem for path in sources})
     if faults:
         raise InputError(faults)
     names = _categories(contents, classes, faults)
@@ -49,20 +50,6 @@ def read_export(sources: Sequence[Path], classes: Sequence[str] = ()) -> Export:
             tasks += _tasks(path, content, index, faults)
     items = (LabelClass(_NOTHING), *(LabelClass(name) for name in drawn.values()))
     return Export(Classes(items), tuple(tasks), faults=tuple(faults))
-
-
-def _require_distinct_stems(sources: Sequence[Path], faults: list[Fault]) -> None:
-    stems = [path.stem for path in sources]
-    for path in sources:
-        if stems.count(path.stem) > 1:
-            faults.append(
-                Fault(
-                    f"two files are called {path.stem}, so that their raters would be one",
-                    expected="a file per rater, named after them",
-                    fix="rename the files",
-                    file=str(path),
-                )
-            )
 
 
 def _categories(

@@ -26,7 +26,7 @@ from multirater.io.drawings.label_studio import task_paths, without_prefix
 from multirater.io.drawings.outlines import box, ellipse, turned, turned_about
 from multirater.io.drawings.shapes import Ring, Shape, as_ring, covered
 from multirater.io.importers.collecting import collecting
-from multirater.io.importers.image_folder import stem_of
+from multirater.io.importers.item_names import item_names
 from multirater.io.importers.json_files import Record, name_in, read_json
 from multirater.io.importers.painting import Thing, index_of, named_classes, paint
 from multirater.io.importers.work import Export, Task, Work
@@ -276,18 +276,16 @@ def _choices(tasks: Sequence[_Task], order: Sequence[str], notes: tuple[str, ...
     }
     made = []
     is_one = len(questions) == 1 and not several
+    stems = item_names(task.names[-1] for task in tasks if task.names)
     for task in tasks:
+        stem = stems[task.names[-1]] if task.names else task.where
         for each in task.rounds():
             for asked, said in _questions(each, questions, several, options):
-                name = "" if is_one else question_name(_stem(task), asked)
+                name = "" if is_one else question_name(stem, asked)
                 made.append(_task(task, {r: Work(w, choice=c) for r, (w, c) in said.items()}, name))
     used = {work.choice for task in made for work in task.work.values()}
     classes = named_classes(used, order, background=False)
     return Export(classes, tuple(made), "classes", notes)
-
-
-def _stem(task: _Task) -> str:
-    return stem_of(task.names[-1]) if task.names else task.where
 
 
 def _questions(

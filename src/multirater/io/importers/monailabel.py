@@ -33,7 +33,7 @@ def read_export(sources: Sequence[Path], classes: Sequence[str] = ()) -> Export:
     names: dict[int, str] = {}
     for folder, store in stores.items():
         with collecting(faults, file=folder / FILE):
-            names |= _label_names(store)
+            names |= _label_names(store, names)
     known = _classes(names, classes)
     tasks = []
     for folder, objects in stores.items():
@@ -55,16 +55,28 @@ def _objects(folder: Path) -> Mapping[str, Any]:
     return objects
 
 
-def _label_names(objects: Mapping[str, Any]) -> dict[int, str]:
-    """Return the names that labels' own infos give to values."""
-    found: dict[int, str] = {}
+def _label_names(objects: Mapping[str, Any], known: Mapping[int, str]) -> dict[int, str]:
+    """Return the names that labels' own infos give to values, beside those of other stores."""
+    found = dict(known)
     for entry in objects.values():
         for label in (entry.get("labels") or {}).values():
             for told in (label.get("info") or {}).get("label_info") or []:
                 if isinstance(told, Mapping) and isinstance(told.get("idx"), int):
                     where = f"label_info {told['idx']}"
-                    found.setdefault(_value(told["idx"]), name_in(told.get("name"), where))
+                    value, name = _value(told["idx"]), name_in(told.get("name"), where)
+                    if value > 0 and found.setdefault(value, name) != name:
+                        raise _two_names(value, found[value], name)
     return {value: name for value, name in found.items() if value > 0}
+
+
+def _two_names(value: int, one: str, other: str) -> InputError:
+    return InputError(
+        Fault(
+            f"value {value} is called {one} and {other}",
+            expected="one name for each value, in all labels and stores",
+            fix="mend label_info, or import what is numbered alike on its own",
+        )
+    )
 
 
 def _value(told: int) -> int:

@@ -14,6 +14,7 @@ from typing import Any
 from multirater.errors import Fault, InputError
 from multirater.io.importers.collecting import collecting
 from multirater.io.importers.json_files import read_json
+from multirater.io.importers.rater_names import same_names
 from multirater.io.importers.work import Export, Task, Work
 from multirater.types import Classes, LabelClass
 
@@ -37,12 +38,17 @@ def read_export(sources: Sequence[Path], classes: Sequence[str] = ()) -> Export:
             names = ", ".join(known.names)
             fault = Fault(f"has classes {', '.join(its.names)}", expected=names, file=str(folder))
             raise InputError(fault)
+    if len(found) > 1:
+        faults += same_names({folder: folder.resolve().name for folder in found})
     tasks: dict[str, Task] = {}
     for folder, (ending, _) in found.items():
         alone = folder.resolve().name if len(found) > 1 else ""
         for part, split in _SPLITS.items():
-            for task in _tasks(folder, part, ending, known, alone, split):
-                tasks[task.name] = _joined(tasks.get(task.name), task)
+            own = {each.name: each for each in _tasks(folder, part, ending, known, alone, split)}
+            tasks |= {name: _joined(tasks.get(name), task) for name, task in own.items()}
+            faults += _without_image(folder, part, ending, alone, own)
+    if faults:
+        raise InputError(faults)
     if not tasks:
         raise InputError(Fault("holds no image", expected=_LAYOUT, file=str(sources[0])))
     return Export(known, tuple(tasks.values()))
@@ -109,6 +115,24 @@ def _tasks(
             name=name,
             split=split,
         )
+
+
+def _without_image(
+    folder: Path, part: str, ending: str, alone: str, tasks: Mapping[str, Task]
+) -> Iterator[Fault]:
+    """Find labels of cases that a data set has no images of."""
+    for rater, labels in _rater_folders(folder, part, alone):
+        for file in sorted(labels.glob(f"*{ending}")):
+            name = file.name[: -len(ending)]
+            if name not in tasks and not file.name.startswith("."):
+                yield Fault(
+                    "label without an image",
+                    expected=f"images{part}/{name}_0000{ending}",
+                    fix="add the image, or take the label away",
+                    case=name,
+                    rater=rater,
+                    file=str(file),
+                )
 
 
 def _rater_folders(folder: Path, part: str, alone: str) -> Iterator[tuple[str, Path]]:

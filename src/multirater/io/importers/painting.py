@@ -86,7 +86,8 @@ def named_classes(used: Iterable[str], order: Sequence[str], *, background: bool
     """
     names = list(order) or sorted(set(used))
     first = [LabelClass("background")] if background else []
-    return Classes((*first, *(LabelClass(name) for name in names if name != "background")))
+    others = [name for name in names if name != "background"] if background else names
+    return Classes((*first, *map(LabelClass, others)))
 
 
 def index_of(name: str, known: Mapping[str, int], where: str) -> int:

@@ -19,6 +19,7 @@ from multirater.io.drawings.shapes import Ring, Shape, as_ring
 from multirater.io.importers.collecting import collecting
 from multirater.io.importers.json_files import Record, read_json
 from multirater.io.importers.painting import Thing, index_of, named_classes, paint, shape_mask
+from multirater.io.importers.rater_names import same_names
 from multirater.io.importers.work import Export, Task, Work
 from multirater.words import counted
 
@@ -28,7 +29,7 @@ _NAMES = ("class", "label", "type", "name")
 
 def read_export(sources: Sequence[Path], classes: Sequence[str] = ()) -> Export:
     """Read one file per rater, who is named after it."""
-    faults: list[Fault] = []
+    faults = [*same_names({path: path.stem for path in sources})]
     read: dict[str, Mapping[str, Record]] = {}
     for path in sources:
         with collecting(faults, file=path):

@@ -16,6 +16,7 @@ from multirater.io.results.layout import CASES, CURVES, RATERS, TRUST
 from multirater.io.tables.dataset_tables import write_dataset_tables
 from multirater.io.tables.manifest import Row
 from multirater.io.tables.result_table import (
+    named_rows,
     read_curves_table,
     read_result_table,
     write_result_table,
@@ -100,4 +101,4 @@ def _read_table(path: Path, index: str) -> pd.DataFrame | None:
     """Read a table by name; a rater may be called NA."""
     if not path.is_file():
         return None
-    return read_result_table(path, key=index).set_index(index)
+    return named_rows(read_result_table(path, key=index), index)

@@ -5,6 +5,7 @@ Names in them come from the study, and may be anything; what is written can be r
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -55,24 +56,50 @@ def read_result_table(path: Path, *, key: str | None = None) -> pd.DataFrame:
     import pandas as pd
 
     with reading(path, "table of results", fix="make the result again"):
-        texts: dict[Any, Any] = dict.fromkeys(_NAMES, str)
-        table = pd.read_csv(path, dtype=texts, keep_default_na=False, na_values=[""])
+        with path.open(encoding="utf-8-sig", newline="") as stream:
+            header = next(csv.reader(stream), [])
+        # By number: a class may be called as the first column is.
+        texts: dict[Any, Any] = {
+            place: str
+            for place, name in enumerate(header)
+            if name in _NAMES and header.index(name) == place
+        }
+        table = pd.read_csv(
+            path,
+            names=list(range(len(header))),
+            header=0,
+            dtype=texts,
+            keep_default_na=False,
+            na_values=[""],
+        )
         if not isinstance(table.index, pd.RangeIndex):
             raise ValueError("its lines have more cells than its header")
-        for name in [name for name in table.columns if name in _NAMES]:
-            table[name] = table[name].map(meant, na_action="ignore")
+        for place in texts:
+            table[place] = table[place].map(meant, na_action="ignore")
+        table.columns = pd.Index([meant(name) for name in header])
         if key is not None:
             _check_key(table, key)
-        return table.set_axis([meant(str(name)) for name in table.columns], axis=1)
+        return table
+
+
+def named_rows(table: pd.DataFrame, key: str) -> pd.DataFrame:
+    """Return a table whose rows go by the first column of a name; others may be called so, too."""
+    import pandas as pd
+
+    place = list(table.columns).index(key)
+    rows = table.iloc[:, place]
+    rest = table.iloc[:, [n for n in range(table.shape[1]) if n != place]]
+    return rest.set_index(pd.Index(rows, name=key))
 
 
 def _check_key(table: pd.DataFrame, key: str) -> None:
     if key not in table:
         raise ValueError(f"it has no column {key}")
-    if table[key].isna().any():
+    keys = named_rows(table, key).index
+    if keys.isna().any():
         raise ValueError(f"a line has no {key}")
-    if table[key].duplicated().any():
-        twice = table[key][table[key].duplicated()].iloc[0]
+    if keys.duplicated().any():
+        twice = keys[keys.duplicated()][0]
         raise ValueError(f"{key} {twice} is there twice")
     _check_numbers(table, [name for name in map(str, table) if name.startswith(_NUMBERS)])
 
