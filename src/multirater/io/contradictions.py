@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 from multirater.errors import Fault
 from multirater.io.case_files import read_case_files
 from multirater.io.formats.label_values import CHANNELS, CHANNELS_WITHOUT_BACKGROUND, FOREGROUND
+from multirater.io.formats.segment_names import numbers_of
 from multirater.types import Case, LabelMap
 
 
@@ -30,11 +32,35 @@ def contradictions(cases: Sequence[Understood]) -> list[Fault]:
     several = next((each.case for each in cases if each.highest > 1), None)
     pairs = [(CHANNELS, with_rule.get(CHANNELS_WITHOUT_BACKGROUND), _without_background)]
     pairs += [(FOREGROUND.format(full), several, _of_several_classes) for full in (255, 65535)]
-    return [
+    found = [
         _fault(rule, with_rule[rule], other, otherwise)
         for rule, other, otherwise in pairs
         if other is not None and rule in with_rule
     ]
+    return [*found, *islice(_renumbered(with_rule), 1)]
+
+
+def _renumbered(with_rule: Mapping[str, Case]) -> Iterator[Fault]:
+    """Find DICOM-SEG files whose segments have the names of others under other numbers."""
+    first: dict[str, str] = {}
+    for rule, case in with_rule.items():
+        for name, numbers in numbers_of(rule).items():
+            before = first.setdefault(name, rule)
+            others = numbers_of(before)[name]
+            if not numbers & others:
+                here = _first(case, _numbered(rule, name, numbers))
+                there = _first(with_rule[before], _numbered(before, name, others))
+                yield replace(
+                    here,
+                    expected=f"one number for each name, as in {there.headline}",
+                    fix="declare classes of the segments' names in classes.csv, by which they go "
+                    "then, or number all files alike",
+                )
+
+
+def _numbered(rule: str, name: str, numbers: set[int]) -> Callable[[LabelMap], str]:
+    listed = ", ".join(map(str, sorted(numbers)))
+    return lambda label: f"{name} is segment {listed}" if label.rule == rule else ""
 
 
 def _without_background(label: LabelMap) -> str:

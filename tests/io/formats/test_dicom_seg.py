@@ -16,8 +16,11 @@ from pydicom.uid import generate_uid
 from scipy.spatial.transform import Rotation
 
 from multirater.errors import InputError
+from multirater.io import read_dataset
 from multirater.io.formats.dicom_seg import is_dicom_seg, read_dicom_seg, write_dicom_seg
 from multirater.io.formats.images import image_shape, read_image, read_label_array
+from multirater.io.formats.labels import read_label
+from multirater.io.survey import survey
 from multirater.types import Classes, Geometry, LabelClass, LabelMap
 
 RNG = np.random.default_rng(7)
@@ -385,3 +388,39 @@ def test_frames_that_no_segment_owns_do_not_vanish(tmp_path, change, words):
     content.save_as(tmp_path / "a.dcm")
     with pytest.raises(InputError, match=words):
         read_dicom_seg(tmp_path / "a.dcm")
+
+
+def renumbered(path, names, numbers=NUMBERS):
+    classes = Classes((LabelClass("background"), *map(LabelClass, names)))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_dicom_seg(LabelMap(numbers, SOLID), path, classes=classes)
+    return path
+
+
+def test_segments_go_by_their_names_where_these_are_declared(tmp_path):
+    swapped = renumbered(tmp_path / "a.dcm", ["Œdème", "tumour"])
+    label = read_label(swapped, classes=CLASSES)
+    np.testing.assert_array_equal(label.array, np.array([0, 2, 1])[NUMBERS])
+    others = Classes((LabelClass("background"), LabelClass("liver"), LabelClass("spleen")))
+    np.testing.assert_array_equal(read_label(swapped, classes=others).array, NUMBERS)
+
+
+def test_files_that_number_one_name_otherwise_are_refused_unless_names_are_declared(tmp_path):
+    study = tmp_path / "study"
+    renumbered(study / "raters/anna/x.dcm", ["liver", "tumour"])
+    turned = np.array([0, 2, 1], np.int16)[NUMBERS]
+    renumbered(study / "raters/bert/x.dcm", ["tumour", "liver"], turned)
+    with pytest.raises(InputError, match=r"(tumour|liver) is segment [12]") as caught:
+        survey(read_dataset(study))
+    (fault,) = caught.value.faults
+    assert {"anna", "bert"} & {fault.rater}
+    (study / "classes.csv").write_text("index,name\n0,background\n1,liver\n2,tumour\n")
+    labels = read_dataset(study)["x"].read_labels().array
+    np.testing.assert_array_equal(labels[0], labels[1])
+
+
+def test_names_that_only_one_file_has_and_lesions_of_one_name_are_nothing_odd(tmp_path):
+    study = tmp_path / "study"
+    renumbered(study / "raters/anna/x.dcm", ["lesion", "lesion"])
+    renumbered(study / "raters/bert/x.dcm", ["lesion", "cyst"])
+    assert len(survey(read_dataset(study)).classes) == 3

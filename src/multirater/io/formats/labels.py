@@ -16,6 +16,7 @@ from multirater.io.formats.encoded_labels import encode_labels
 from multirater.io.formats.grid import fit_image, is_default
 from multirater.io.formats.images import read_label_array, suffix_of, write_image
 from multirater.io.formats.label_values import decode_labels
+from multirater.io.formats.segment_names import BY_NAME, indices_by_name, rule_of, segment_names
 from multirater.io.formats.stray import Stray
 from multirater.io.formats.suffixes import PICTURES_IN, is_dicom_file
 from multirater.types import Classes, Geometry, Image, LabelMap
@@ -64,6 +65,10 @@ def read_label(
     """
     file = path if isinstance(path, Path) else Path(path)  # to make one anew is slow
     image = _read_array(file, like)
+    names = _segments(file)
+    by_name = None if classes is None else indices_by_name(image.array[0], names, classes)
+    if by_name is not None:
+        return LabelMap(by_name, image.geometry, BY_NAME)
     try:
         is_picture = suffix_of(file) in _PICTURES
         indices, rule = decode_labels(
@@ -80,7 +85,16 @@ def read_label(
             fix = "JPEG changes the values it stores: export the label as PNG"
             faults = tuple(replace(fault, fix=fix) for fault in faults)
         raise InputError(faults).at(file=file) from None
-    return LabelMap(indices, image.geometry, rule)
+    return LabelMap(indices, image.geometry, rule_of(names) if names else rule)
+
+
+def _segments(path: Path) -> dict[int, str]:
+    """Return the names of the segments of DICOM-SEG; none of other files."""
+    if not is_dicom_file(path):
+        return {}
+    from multirater.io.formats.dicom_seg import is_dicom_seg
+
+    return segment_names(path) if is_dicom_seg(path) else {}
 
 
 def _read_array(path: Path, like: Callable[[], Grid] | None) -> Image:

@@ -1,0 +1,74 @@
+"""What the segments of DICOM-SEG are called: names are sure, numbers are not.
+
+Every program numbers segments as it likes. Where `classes.csv` declares classes of the segments'
+names, these tell which is which; else the number of a segment is its class, and two files that
+number the same names otherwise contradict each other.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multirater.types import Classes
+
+BY_NAME = "segments by their names in classes.csv"
+_BY_NUMBER = "segments by number: "
+
+
+def segment_names(path: Path) -> dict[int, str]:
+    """Return the names of the segments that a DICOM-SEG file describes, by number."""
+    from multirater.io.formats.dicom_series import read_header
+
+    described = read_header(path).get("SegmentSequence") or []
+    return {
+        int(each.SegmentNumber): str(each.get("SegmentLabel") or "").strip()
+        for each in described
+        if "SegmentNumber" in each
+    }
+
+
+def indices_by_name(
+    array: NDArray[Any], names: Mapping[int, str], classes: Classes
+) -> NDArray[np.int16] | None:
+    """Return segment numbers as indices of the classes that are called so; None where one is not.
+
+    Example:
+        >>> from multirater.types import LabelClass
+        >>> classes = Classes((LabelClass("background"), LabelClass("disc"), LabelClass("cup")))
+        >>> indices_by_name(np.array([0, 1, 2]), {1: "Cup", 2: "disc"}, classes)
+        array([0, 2, 1], dtype=int16)
+    """
+    known = {name.casefold(): index for index, name in enumerate(classes.names)}
+    if not names or any(name.casefold() not in known for name in names.values()):
+        return None
+    found = np.zeros(array.shape, dtype=np.int16)
+    for number, name in names.items():
+        found[array == number] = known[name.casefold()]
+    return found
+
+
+def rule_of(names: Mapping[int, str]) -> str:
+    """Return the rule by which segments are classes, in words.
+
+    Example:
+        >>> rule_of({2: "cup"}), numbers_of(rule_of({2: "Cup"}))
+        ('segments by number: {"2": "cup"}', {'cup': {2}})
+    """
+    return _BY_NUMBER + json.dumps(dict(sorted(names.items())), ensure_ascii=False)
+
+
+def numbers_of(rule: str) -> dict[str, set[int]]:
+    """Return the numbers of each name in a rule of segments; nothing for other rules."""
+    if not rule.startswith(_BY_NUMBER):
+        return {}
+    found: dict[str, set[int]] = {}
+    for number, name in json.loads(rule.removeprefix(_BY_NUMBER)).items():
+        if name:
+            found.setdefault(name.casefold(), set()).add(int(number))
+    return found
