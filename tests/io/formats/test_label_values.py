@@ -222,6 +222,14 @@ def test_a_stray_value_in_a_mask_of_0_and_255_is_the_one_blamed(classes):
     assert "value 100," in fault.fix
 
 
+@pytest.mark.parametrize("classes", [None, declared("background", "object")])
+def test_all_that_was_drawn_is_offered_as_a_class_and_not_as_a_slip(classes):
+    fix = refused(np.array([[[0, 200, 200]]]), classes).fix
+    assert "`1,object,200`" in fix
+    assert "stray" not in fix
+    assert "stray" in refused(np.array([[[0, 1, 200]]]), classes).fix
+
+
 def test_indices_of_a_large_atlas_need_no_declaration():
     assert decode_labels(np.arange(128).reshape(1, 8, 16), None)[0].max() == 127
 

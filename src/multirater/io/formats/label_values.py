@@ -246,6 +246,12 @@ def _require_known(values: NDArray[Any], to_index: dict[int, int], classes: Clas
             f"mend the pixels of value {first_few(strays)}, or declare all values in "
             f"classes.csv, or {OFFER}"
         )
+    elif len(unknown) == 1 and to_index.keys() <= {MISSING, 0, *unknown}:
+        # All that was drawn: as a slip it would vanish.
+        fix = (
+            f"if {unknown[0]} is the object, say so in classes.csv, in three lines: "
+            f"`index,name,value`, `0,background,0`, `1,object,{unknown[0]}`"
+        )
     else:
         fix = f"mend the label, or declare the class (or its value) in classes.csv, or {OFFER}"
     raise InputError(
