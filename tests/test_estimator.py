@@ -222,6 +222,7 @@ def test_it_works_within_pipelines_and_cross_validation(items):
         (np.zeros((4, 2)), np.array([0.5, 1.2, 3.1, 4.7]), "Unknown label type"),
         (np.ma.masked_equal(np.eye(4), 1), np.array([0, 1, 0, 1]), "X is masked"),
         (np.zeros((4, 5, 5)), np.array([0, 1, 0, 1]), "X has 3 axes"),
+        (np.zeros((4, 2)), np.array([1, "1", 2, 2], dtype=object), "numbers and texts"),
     ],
 )
 def test_what_cannot_be_used_is_said(x, y, said):

@@ -242,6 +242,8 @@ def _is_missing(labels: NDArray[Any]) -> NDArray[np.bool_]:
 def _known(labels: NDArray[Any]) -> NDArray[Any]:
     """Return all labels that are there, (n_labels,), as numbers or names rather than objects."""
     known = labels[~_is_missing(labels)]
+    if known.dtype.kind == "O" and len({isinstance(each, str) for each in known.tolist()}) > 1:
+        raise ValueError("y holds numbers and texts; expected one of the two: 1 is not '1'")
     return np.array(known.tolist()) if known.dtype.kind == "O" else known
 
 

@@ -17,6 +17,8 @@ from multirater.training.plan.room import PROCESS_BYTES
 _WIDEST = 8192
 """Channels of a stage that a network may have."""
 
+_AGAIN = "make the plan again"
+
 
 def write_plan(plan: Plan, path: Path, *, overwrite: bool = False) -> None:
     """Write a plan as JSON."""
@@ -43,6 +45,10 @@ def read_plan(path: Path) -> Plan:
         raise InputError(Fault(f"is no JSON: {error}", file=str(path))) from None
     try:
         plan = _from_json(stored)
+        if plan.fingerprint is None:
+            raise InputError(
+                Fault("fingerprint is null", expected="that of the study it is for", fix=_AGAIN)
+            )
         check_plan(plan)
     except InputError as error:
         raise error.at(file=path) from None
@@ -65,7 +71,7 @@ def _from_json(stored: Any) -> Plan:
             values["fingerprint"] = Fingerprint(**values["fingerprint"])
     except TypeError:
         raise InputError(
-            Fault("fingerprint or normalisation cannot be understood", fix="make the plan again")
+            Fault("fingerprint or normalisation cannot be understood", fix=_AGAIN)
         ) from None
     return Plan(**values)
 

@@ -215,6 +215,12 @@ def test_nonsense_in_a_plan_is_named(tmp_path, old, new, said):
         read_plan(path)
 
 
+def test_a_plan_of_no_study_is_refused(tmp_path):
+    write_plan(replace(plan_of(STUDIES["fundus"]), fingerprint=None), tmp_path / "plan.json")
+    with pytest.raises(InputError, match="fingerprint is null"):
+        read_plan(tmp_path / "plan.json")
+
+
 def test_planning_needs_no_torch():
     code = (
         "import sys, multirater.training.plan, multirater.training.planning\n"
