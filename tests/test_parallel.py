@@ -154,3 +154,19 @@ def test_ctrl_c_ends_workers_at_once_and_they_say_nothing(tmp_path):
         finally:
             parent.kill()
     assert (parent.returncode, said) == (130, "")
+
+
+def test_nothing_in_the_current_folder_is_run(tmp_path):
+    (tmp_path / "script").mkdir()
+    script = tmp_path / "script" / "main.py"
+    script.write_text(
+        "from multirater.parallel import map_parallel\n"
+        "if __name__ == '__main__':\n"
+        "    assert len(list(map_parallel(abs, range(8), label='', workers=2))) == 8\n"
+    )
+    study = tmp_path / "study"
+    study.mkdir()
+    for module in ("selectors", "argparse", "struct"):
+        (study / f"{module}.py").write_text(f"open({str(tmp_path / 'touched')!r}, 'w').close()\n")
+    subprocess.run([sys.executable, str(script)], cwd=study, check=True, timeout=60)
+    assert not (tmp_path / "touched").exists()

@@ -20,6 +20,7 @@ from multirater.io.arrays import dataset_from_arrays
 from multirater.io.results.layout import TRUST
 from multirater.io.results.statements import read_curves, read_json, read_rater_table
 from multirater.metrics.class_indices import unmasked
+from multirater.metrics.rater_columns import matrix_columns
 from multirater.types import MISSING, Case, Classes, Dataset, Geometry, Image, LabelClass, Source
 
 if TYPE_CHECKING:
@@ -205,8 +206,7 @@ class RaterClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _describe(self, codes: NDArray[np.int16]) -> None:
         """Settle what is said of all raters, those without labels included."""
         names = self._predictor.data.classes
-        columns = [f"cm[{true},{observed}]" for true in names for observed in names]
-        known = self.raters_[columns].to_numpy().reshape(-1, len(names), len(names))
+        known = self.raters_[matrix_columns(names)].to_numpy().reshape(-1, len(names), len(names))
         self.confusion_ = np.full((codes.shape[1], *known.shape[1:]), np.nan)
         self.confusion_[(codes != MISSING).any(0)] = known
         self.skill_ = np.full(codes.shape[1], np.nan)

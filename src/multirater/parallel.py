@@ -36,6 +36,9 @@ class Apply(Protocol):
 _IGNORES_ALL = ("ignore", None, Warning, None, 0)
 """What `warnings.simplefilter("ignore")` adds to the filters."""
 
+_SAFE_PATH = "PYTHONSAFEPATH"
+"""Keeps the current folder off the path of a Python that is started."""
+
 _FEW = 4
 """Below this many items starting processes costs more than it saves."""
 
@@ -111,16 +114,32 @@ _SECONDS_TO_HEAR = 0.2
 def _start_server() -> None:
     """Start what forks workers, with Ctrl-C kept from them: this process hears it, and ends them.
 
-    A worker that loads its modules would answer with a traceback.
+    A worker that loads its modules would answer with a traceback. Both are started as `python -c`,
+    which would look for modules in the current folder first, and that may be a stranger's study;
+    workers are told later where this process finds its own.
     """
     if not hasattr(signal, "pthread_sigmask"):
         return
-    resource_tracker.ensure_running()  # which lets signals through again when it starts
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    with _safe_path():
+        resource_tracker.ensure_running()  # which lets signals through again when it starts
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            forkserver.ensure_running()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _safe_path() -> Iterator[None]:
+    before = os.environ.get(_SAFE_PATH)
+    os.environ[_SAFE_PATH] = "1"
     try:
-        forkserver.ensure_running()
+        yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if before is None:
+            del os.environ[_SAFE_PATH]
+        else:
+            os.environ[_SAFE_PATH] = before
 
 
 def _end_workers(pool: ProcessPoolExecutor) -> None:

@@ -30,6 +30,7 @@ from multirater.io.results.layout import (
     without_suffix,
 )
 from multirater.io.results.statements import read_case_table, read_rater_table
+from multirater.metrics.rater_columns import matrix_columns
 from multirater.types import MISSING, Case, Classes, Dataset, LabelMap, Source
 
 DatasetLike: TypeAlias = Dataset | str | Path
@@ -266,7 +267,7 @@ def _case_probabilities(folder: Path, names: Sequence[str]) -> dict[str, NDArray
 def _rater_matrices(folder: Path, names: Sequence[str]) -> dict[str, NDArray[np.float64]]:
     """Return one matrix per rater; a row nobody could estimate is NaN there and uniform here."""
     table = read_rater_table(folder)
-    columns = [f"cm[{true},{observed}]" for true in names for observed in names]
+    columns = matrix_columns(names)
     if table is None or not set(columns) <= set(table.columns):
         return {}
     cm = table[columns].to_numpy(dtype=np.float64).reshape(-1, len(names), len(names))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv
 
 from multirater.fuse.case_draws import over_draws
+from multirater.metrics.rater_columns import column_words
 
 Array = NDArray[np.float64]
 
@@ -94,7 +95,7 @@ def _skill(table: pd.DataFrame, classes: Sequence[Hashable]) -> dict[str, Array]
     They are independent, so that their distances to the interval's ends add as squares do (Zou and
     Donner's MOVER).
     """
-    names = [f"cm[{name},{name}]" for name in classes]
+    names = [f"cm[{word},{word}]" for word in column_words(classes)]
     value, low, high = (
         table[[f"{name}{end}" for name in names]].to_numpy() for end in ("", "_low", "_high")
     )
@@ -111,7 +112,7 @@ def _skill(table: pd.DataFrame, classes: Sequence[Hashable]) -> dict[str, Array]
 def _figures(counts: Array, classes: Sequence[Hashable]) -> dict[str, Array]:
     """Turn counts (..., n_raters, true, observed) into named figures (..., n_raters)."""
     shares = {name: _ratio(*each) for name, each in _shares(counts, classes).items()}
-    diagonal = np.stack([shares[f"cm[{name},{name}]"] for name in classes])
+    diagonal = np.stack([shares[f"cm[{word},{word}]"] for word in column_words(classes)])
     known = ~np.isnan(diagonal)
     skill = np.where(known, diagonal, 0).sum(0) / np.maximum(known.sum(0), 1)
     return {"skill": np.where(known.any(0), skill, np.nan), **_sizes(counts, classes), **shares}
@@ -122,7 +123,7 @@ def _sizes(counts: Array, classes: Sequence[Hashable]) -> dict[str, Array]:
     drawn, true = counts.sum(-2), counts.sum(-1)
     return {
         f"size{f' {name}' if len(classes) > 2 else ''}": _ratio(drawn[..., k], true[..., k])
-        for k, name in list(enumerate(classes))[1:]
+        for k, name in list(enumerate(column_words(classes)))[1:]
     }
 
 
@@ -135,17 +136,18 @@ def _shares(
 ) -> dict[str, tuple[Array, Array]]:
     """Name every share as hits and total; of masks the first class is the background."""
     found: dict[str, tuple[Array, Array]] = {}
+    words = column_words(classes)
     by_true = counts.sum(-1)
     everything = by_true.sum(-1)
-    for k, name in list(enumerate(classes))[0 if with_first else 1 :]:
+    for k, name in list(enumerate(words))[0 if with_first else 1 :]:
         suffix = f" {name}" if len(classes) > 2 else ""
         right = counts[..., k, k]
         others = everything - by_true[..., k]
         false_alarms = counts[..., :, k].sum(-1) - right
         found[f"sensitivity{suffix}"] = (right, by_true[..., k])
         found[f"specificity{suffix}"] = (others - false_alarms, others)
-    for t, true in enumerate(classes):
-        for o, observed in enumerate(classes) if with_matrix else ((t, true),):
+    for t, true in enumerate(words):
+        for o, observed in enumerate(words) if with_matrix else ((t, true),):
             found[f"cm[{true},{observed}]"] = (counts[..., t, o], by_true[..., t])
     return found
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from multirater.fuse.rater_table import rater_table, rater_table_of_tasks
 from multirater.metrics import case_interval
 from multirater.metrics.known import mean_of_known
+from multirater.metrics.rater_columns import column_words, matrix_columns
 from multirater.report.tally import CaseTally
 from multirater.types import Dataset
 from multirater.words import confusion_words, offset_words
@@ -88,7 +89,7 @@ def count_raters(
     """
     assert dataset.classes is not None
     names = dataset.classes.names
-    known = {f"cm[{true},{observed}]" for true in names for observed in names} | {"skill"}
+    known = {*matrix_columns(names), "skill"}
     if table is not None and known <= set(table.columns):
         return table
     if dataset.kind == "masks":
@@ -164,7 +165,7 @@ def _describe(
         judged=int(judged.sum()),
         skill=_figure(row, "skill"),
         score=_mean(measured.score, seed),
-        recalls=tuple(_figure(row, f"cm[{name},{name}]") for name in names),
+        recalls=tuple(_figure(row, f"cm[{word},{word}]") for word in column_words(names)),
         specificity=_figure(row, "specificity"),
         offset=Figure(float("nan")) if offset is None else _mean(mean_of_known(offset, 1), seed),
         offsets={k: figure for k, figure in by_class.items() if not np.isnan(figure.value)},
@@ -178,7 +179,8 @@ def _describe(
 
 def _matrix(row: pd.Series[Any], names: Sequence[str]) -> NDArray[np.float64]:
     """Return the confusion matrix of a row of `raters.csv`, (true, observed)."""
-    return np.array([[float(row[f"cm[{t},{o}]"]) for o in names] for t in names])
+    values = row[matrix_columns(names)].to_numpy(dtype=np.float64)
+    return values.reshape(len(names), len(names))
 
 
 def _figure(row: pd.Series[Any], name: str) -> Figure:

@@ -79,3 +79,18 @@ def test_several_questions_keep_their_names(tmp_path):
     assert len({r["id"] for r in results}) == 2
     import_study("label-studio", [out], tmp_path / "again")
     assert [case.name for case in read_dataset(tmp_path / "again")] == ["ear [side]", "ear [state]"]
+
+
+def test_names_that_end_like_questions_are_images_of_their_own(tmp_path, photos):
+    photos(tmp_path / "photos")
+    lines = ["case,rater,label", "IMG [1],anna,cat", "IMG [2],anna,dog"]
+    (tmp_path / "manifest.csv").write_text("\n".join(lines))
+    out = export_dataset(read_dataset(tmp_path), "label-studio", tmp_path / "tasks.json")
+    tasks = json.loads(out.read_text())
+    assert {task["data"]["case"] for task in tasks} == {"IMG [1]", "IMG [2]"}
+    lines = ["case,rater,label,image", "IMG [a],anna,cat,photos/ear.png"]
+    lines.append("IMG [b],anna,dog,photos/eye.png")
+    (tmp_path / "manifest.csv").write_text("\n".join(lines))
+    out = export_dataset(read_dataset(tmp_path), "label-studio", tmp_path / "others.json")
+    images = {task["data"]["image"].split("?d=")[-1] for task in json.loads(out.read_text())}
+    assert images == {"ear.png", "eye.png"}

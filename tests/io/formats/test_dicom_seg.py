@@ -405,6 +405,14 @@ def test_segments_go_by_their_names_where_these_are_declared(tmp_path):
     np.testing.assert_array_equal(read_label(swapped, classes=others).array, NUMBERS)
 
 
+def test_a_declared_name_under_the_number_of_another_is_refused(tmp_path):
+    """Beside a name that nobody declared, numbers would make the liver of what is called tumour."""
+    path = renumbered(tmp_path / "a.dcm", ["tumour", "hepatic cyst"])
+    classes = Classes((LabelClass("background"), LabelClass("liver"), LabelClass("tumour")))
+    with pytest.raises(InputError, match="segment 1 is called tumour, which is class 2"):
+        read_label(path, classes=classes)
+
+
 def test_files_that_number_one_name_otherwise_are_refused_unless_names_are_declared(tmp_path):
     study = tmp_path / "study"
     renumbered(study / "raters/anna/x.dcm", ["liver", "tumour"])

@@ -114,6 +114,45 @@ def test_items_of_one_file_name_in_two_folders_stay_two(run):
     }
 
 
+def test_what_a_page_shows_is_in_its_query(run):
+    table = (
+        "INPUT:page\tOUTPUT:label\tASSIGNMENT:worker_id\tASSIGNMENT:assignment_id\n"
+        "https://x.org/show?id=1&Signature=a\tcat\tanna\t1\n"
+        "https://x.org/show?id=1&Signature=b\tcat\tbert\t2\n"
+        "https://x.org/show?id=2\tdog\tbert\t3\n"
+        "https://x.org/view.php?image=4\tdog\tanna\t4\n"
+        "https://x.org/view.php?image=5\tcat\tbert\t5\n"
+    )
+    assert run("toloka", ("t.tsv", table)) == {
+        ("https://x.org/show?id=1", "anna"): "cat",
+        ("https://x.org/show?id=1", "bert"): "cat",
+        ("https://x.org/show?id=2", "bert"): "dog",
+        ("https://x.org/view.php?image=4", "anna"): "dog",
+        ("https://x.org/view.php?image=5", "bert"): "cat",
+    }
+
+
+@pytest.mark.parametrize("tool", ["doccano", "prodigy"])
+def test_lines_without_a_name_go_by_their_text(run, tool):
+    def line(text, label):
+        return {"text": text, "label": [label], "accept": [label], "answer": "accept"}
+
+    anna, bert = [line("t1", "cat"), line("t2", "dog")], [line("t2", "dog"), line("t1", "cat")]
+    assert run(tool, ("anna.jsonl", anna), ("bert.jsonl", bert)) == {
+        (text, who): said
+        for text, said in (("t1", "cat"), ("t2", "dog"))
+        for who in ("anna", "bert")
+    }
+
+
+def test_lines_that_name_nothing_are_not_those_of_other_files(run):
+    anna, bert = [{"label": ["cat"]}], [{"label": ["dog"]}]
+    assert set(run("doccano", ("anna.jsonl", anna), ("bert.jsonl", bert))) == {
+        ("anna, line 1", "anna"),
+        ("bert, line 1", "bert"),
+    }
+
+
 def test_texts_with_dots_stay_apart(run):
     table = (
         "INPUT:text\tOUTPUT:label\tASSIGNMENT:worker_id\tASSIGNMENT:assignment_id\n"

@@ -165,6 +165,13 @@ def test_broken_annotation_is_named(tmp_path, run, outline, told):
     assert not (tmp_path / "study").exists()
 
 
+def test_two_images_of_one_id_are_refused(tmp_path, run):
+    images = [IMAGES[0], IMAGES[1] | {"id": IMAGES[0]["id"]}]
+    anna = coco(tmp_path / "anna.json", annotation(1, 7, 5, SQUARE), images=images)
+    with pytest.raises(InputError, match="2 images have the id 7"):
+        run(anna)
+
+
 def test_cut_off_file(tmp_path, run):
     anna = coco(tmp_path / "anna.json", annotation(1, 7, 5, SQUARE))
     anna.write_text(anna.read_text()[:-9])

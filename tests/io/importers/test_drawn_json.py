@@ -110,6 +110,20 @@ def test_via(tmp_path, write, run):
         np.testing.assert_array_equal(label, expected)
 
 
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ({"class": {"cat": True, "dog": True}}, "2 labels: cat, dog"),
+        ({"difficulty": "hard", "organ": "dog"}, "attributes difficulty, organ"),
+    ],
+)
+def test_via_regions_of_several_classes_are_refused(write, run, told, said):
+    box = region(name="rect", x=4, y=4, width=8, height=8) | {"region_attributes": told}
+    anna = write("anna.json", {"ear": {"filename": "ear.png", "size": 1, "regions": [box]}})
+    with pytest.raises(InputError, match=rf"ear.png \(ear\), rater anna: a region has.*{said}"):
+        run("via", anna)
+
+
 def test_supervisely(tmp_path, write, run):
     hole = [[6, 6], [8, 6], [8, 8], [6, 8]]
     polygon = {

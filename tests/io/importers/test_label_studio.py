@@ -200,3 +200,58 @@ def test_questions_about_images_of_one_name_in_two_folders_stay_apart(tmp_path):
     assert found == {
         f"/d/{folder}/1.jpg [{asked}]" for folder in "ab" for asked in ("kind", "size")
     }
+
+
+def imported_names(tmp_path, *tasks):
+    (tmp_path / "ls.json").write_text(json.dumps(tasks))
+    import_study("label-studio", [tmp_path / "ls.json"], tmp_path / "study")
+    return {case.name: list(case.labels) for case in read_dataset(tmp_path / "study")}
+
+
+def about(number, data, *results):
+    return {"id": number, "data": data, "annotations": [annotation(number, number, *results)]}
+
+
+def test_texts_of_one_ward_stay_apart(tmp_path):
+    found = imported_names(
+        tmp_path,
+        about(1, {"site": "ward A", "text": "Is it good? The first says yes"}, choice("cat")),
+        about(2, {"site": "ward A", "text": "Is it good? The second says no"}, choice("dog")),
+        about(3, {"site": "ward B", "text": "other"}, choice("dog")),
+        about(4, {"site": "ward B", "text": "other"}, choice("cat")),
+    )
+    assert found == {
+        "Is it good? The first says yes": ["1"],
+        "Is it good? The second says no": ["2"],
+        "other": ["3", "4"],
+    }
+
+
+def test_texts_that_no_field_alone_tells_apart(tmp_path):
+    pairs = [("a", "x"), ("a", "y"), ("b", "x")]
+    tasks = [
+        about(n, {"left": left, "right": right}, choice("same"))
+        for n, (left, right) in enumerate(pairs, 1)
+    ]
+    assert set(imported_names(tmp_path, *tasks)) == {"a, x", "a, y", "b, x"}
+
+
+def test_questions_are_about_the_image_not_its_ward(tmp_path):
+    tasks = [
+        about(
+            n,
+            {"site": "ward A", "image": f"/data/upload/p{n}.png"},
+            choice("cat", question="kind"),
+            choice("big", question="size"),
+        )
+        for n in (1, 2)
+    ]
+    assert set(imported_names(tmp_path, *tasks)) == {
+        f"p{n} [{asked}]" for n in (1, 2) for asked in ("kind", "size")
+    }
+
+
+def test_answers_about_parts_of_a_text_are_refused(tmp_path):
+    parts = about(1, {"text": "first"}, choice("cat"), choice("dog"))
+    with pytest.raises(InputError, match="annotation 1 answers 'sick' by cat and by dog"):
+        imported_names(tmp_path, parts)

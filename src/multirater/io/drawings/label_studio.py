@@ -9,7 +9,7 @@ single one may also be of a rater whom the export does not know by that name.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import inf
 from typing import Any, Literal
 from urllib.parse import unquote
@@ -20,6 +20,7 @@ from multirater.errors import Fault, InputError
 from multirater.io.drawings.export_images import closest, require_size, the_one
 from multirater.io.drawings.outlines import box, ellipse
 from multirater.io.drawings.shapes import Ring, Shape, as_ring
+from multirater.io.formats.addresses import without_query
 
 _NO_SHAPES = ("labels", "choices", "textarea", "rating", "taxonomy", "relation", "number")
 _PREFIX = re.compile(r"(?:^|(?<=/))[0-9a-f]{8}-(?=[^/]+$)")
@@ -55,7 +56,7 @@ def label_studio_shapes(
 
 
 def _task(tasks: Sequence[Mapping[str, Any]], image: str) -> Mapping[str, Any]:
-    named = [(task, list(task_paths(task))) for task in tasks]
+    named = [(task, list(task_paths(task).values())) for task in tasks]
     found = closest(named, image) or closest(
         ((task, [without_prefix(path) for path in paths]) for task, paths in named), image
     )
@@ -73,13 +74,15 @@ def without_prefix(path: str) -> str:
     return _PREFIX.sub("", path)
 
 
-def task_paths(task: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the paths a task names; that of a local file follows `?d=`."""
+def task_paths(task: Mapping[str, Any]) -> dict[str, str]:
+    """Return the paths and texts of a task by field; the path of a local file follows `?d=`."""
     data = task.get("data")
-    for value in data.values() if isinstance(data, Mapping) else ():
+    found = {}
+    for field, value in data.items() if isinstance(data, Mapping) else ():
         if isinstance(value, str):
-            path = value.split("?d=")[-1] if "?d=" in value else value.split("?")[0]
-            yield unquote(path).replace("\\", "/")
+            path = value.split("?d=")[-1] if "?d=" in value else without_query(value)
+            found[str(field)] = unquote(path).replace("\\", "/")
+    return found
 
 
 def _annotation(

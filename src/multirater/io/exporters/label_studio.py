@@ -7,6 +7,7 @@ labelling configuration are called `label` (brush), `choice` and `image`.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,8 @@ def write_export(outcome: Outcome, target: Path) -> None:
     tasks: dict[str, dict[str, Any]] = {}
     found = _choices(outcome) if outcome.dataset.kind == "classes" else _brushes(outcome)
     for name, case, rater, results, score in found:
-        data = {"image": f"/data/local-files/?d={outcome.image_names[case.name]}", "case": name}
+        image = f"{name}.png" if case.image is None else outcome.image_names[case.name]
+        data = {"image": f"/data/local-files/?d={image}", "case": name}
         task = tasks.setdefault(name, {"data": data, "predictions": []})
         prediction = {"model_version": rater, "score": score, "result": results}
         task["predictions"].append(prediction)
@@ -42,9 +44,10 @@ def _choices(outcome: Outcome) -> _Found:
     """Return the answers; questions about one image, a case each, come together in its task."""
     said = list(outcome.choices())
     are_options = {choice for _, _, choice, _ in said} <= {YES, NO}
+    questions = _questions(outcome, {case.name: case for case, *_ in said})
     together: dict[tuple[str, str], list[tuple[Case, str, str, float]]] = {}
     for case, rater, choice, sure in said:
-        name, asked = question_of(case.name) or (case.name, _CHOICE)
+        name, asked = questions.get(case.name, (case.name, _CHOICE))
         together.setdefault((name, rater), []).append((case, asked, choice, sure))
     found: _Found = []
     for (name, rater), answers in together.items():
@@ -56,6 +59,28 @@ def _choices(outcome: Outcome) -> _Found:
             results = [_result("choices", q, {"choices": [c]}, sure) for _, q, c, sure in answers]
         found.append((name, answers[0][0], rater, results, least))
     return found
+
+
+def _questions(outcome: Outcome, cases: Mapping[str, Case]) -> dict[str, tuple[str, str]]:
+    """Return image and question of the cases that are questions about one image.
+
+    A name such as `IMG [1]` may as well be of an image of its own: questions are about one image,
+    or where no image is known the same are asked about every item, and not by number about one.
+    """
+    named = {name: asked for name in cases if (asked := question_of(name)) is not None}
+    by_item: dict[str, list[str]] = {}
+    for name, (item, _) in named.items():
+        by_item.setdefault(item, []).append(name)
+    with_image = [name for name in named if cases[name].image is not None]
+    if with_image:
+        alike = {
+            item: len({outcome.image_names[name] for name in several}) == 1
+            for item, several in by_item.items()
+        }
+        return {name: asked for name, asked in named.items() if alike[asked[0]]}
+    sets = {tuple(sorted(named[name][1] for name in several)) for several in by_item.values()}
+    are_numbers = all(asked.isdigit() for _, asked in named.values())
+    return named if len(sets) == 1 and (len(by_item) > 1 or not are_numbers) else {}
 
 
 def _brushes(outcome: Outcome) -> _Found:

@@ -66,10 +66,10 @@ def read_label(
     file = path if isinstance(path, Path) else Path(path)  # to make one anew is slow
     image = _read_array(file, like)
     names = _segments(file)
-    by_name = None if classes is None else indices_by_name(image.array[0], names, classes)
-    if by_name is not None:
-        return LabelMap(by_name, image.geometry, BY_NAME)
     try:
+        by_name = None if classes is None else indices_by_name(image.array[0], names, classes)
+        if by_name is not None:
+            return LabelMap(by_name, image.geometry, BY_NAME)
         is_picture = suffix_of(file) in _PICTURES
         indices, rule = decode_labels(
             image.array,

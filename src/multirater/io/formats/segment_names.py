@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from multirater.errors import Fault, InputError
 from multirater.types import Classes
 
 BY_NAME = "segments by their names in classes.csv"
@@ -38,6 +39,10 @@ def indices_by_name(
 ) -> NDArray[np.int16] | None:
     """Return segment numbers as indices of the classes that are called so; None where one is not.
 
+    Raises:
+        InputError: one is called like a class and numbered like another, beside others that are
+            called like none: then neither names nor numbers tell which is which.
+
     Example:
         >>> from multirater.types import LabelClass
         >>> classes = Classes((LabelClass("background"), LabelClass("disc"), LabelClass("cup")))
@@ -45,12 +50,30 @@ def indices_by_name(
         array([0, 2, 1], dtype=int16)
     """
     known = {name.casefold(): index for index, name in enumerate(classes.names)}
-    if not names or any(name.casefold() not in known for name in names.values()):
+    unknown = [name for name in names.values() if name.casefold() not in known]
+    if unknown:
+        _require_numbers(names, known, unknown[0])
+    if not names or unknown:
         return None
     found = np.zeros(array.shape, dtype=np.int16)
     for number, name in names.items():
         found[array == number] = known[name.casefold()]
     return found
+
+
+def _require_numbers(names: Mapping[int, str], known: Mapping[str, int], unknown: str) -> None:
+    """Refuse numbers that cannot be the classes', where a name is unknown."""
+    for number, name in sorted(names.items()):
+        index = known.get(name.casefold(), number)
+        if index != number:
+            raise InputError(
+                Fault(
+                    f"segment {number} is called {name}, which is class {index} in classes.csv; no "
+                    f"class is called {unknown or 'nothing'}, as another segment is",
+                    expected="segments that are all called like classes, or numbered like them",
+                    fix="declare all names of the segments in classes.csv, or rename the segments",
+                )
+            )
 
 
 def rule_of(names: Mapping[int, str]) -> str:

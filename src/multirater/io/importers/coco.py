@@ -92,7 +92,18 @@ def _tasks(
     by_image: dict[Any, list[Record]] = defaultdict(list)
     for annotation in content["annotations"]:
         by_image[annotation.get("image_id")].append(annotation)
-    known = {image.get("id") for image in content["images"]}
+    times = Counter(image.get("id") for image in content["images"])
+    faults += [
+        Fault(
+            f"{n_times} images have the id {number!r}",
+            expected="an id of its own for each, by which annotations name it",
+            fix="number images anew where files are joined",
+            file=str(path),
+        )
+        for number, n_times in times.items()
+        if n_times > 1
+    ]
+    known = times.keys()
     for number in by_image.keys() - known:
         first = by_image[number][0].get("id")
         faults.append(

@@ -1,7 +1,7 @@
 """doccano's JSONL for classification: one file per annotator, who is named after it.
 
 Exported with **Export only approved** off, doccano makes `<user>.jsonl` in a ZIP. A line without
-label is missing.
+label is missing. Items go by their file, else by `id`, else by their text.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ def read_export(sources: Sequence[Path], classes: Sequence[str] = ()) -> Export:
     for path in sources:
         for number, line in read_lines(path, _WHAT):
             chosen = texts_of(line.get("label", line.get("labels")))
-            item = text_of(line.get("filename") or line.get("id")) or f"line {number}"
+            named = line.get("filename") or line.get("id") or line.get("text")
+            item = text_of(named) or f"{path.stem}, line {number}"
             answers.append(Answer(path, f"line {number}", item, path.stem, chosen))
     return answers_export(answers, classes)

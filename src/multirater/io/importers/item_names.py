@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
+from multirater.io.formats.addresses import without_query
 from multirater.io.formats.suffixes import READABLE
 from multirater.io.importers.image_folder import stem_of
 
@@ -24,7 +25,7 @@ def item_names(items: Iterable[str]) -> dict[str, str]:
         >>> list(item_names(["a/eye.png", "b/eye.png", "Good. Buy it"]).values())
         ['a/eye.png', 'b/eye.png', 'Good. Buy it']
     """
-    whole = {item: _without_query(item) for item in items}
+    whole = {item: without_query(item) for item in items}
     names = {item: stem_of(item) if is_file(item) else item for item in whole.values()}
     while shared := {name for name, n in Counter(names.values()).items() if n > 1}:
         names |= {item: item for item, name in names.items() if name in shared}
@@ -38,10 +39,5 @@ def is_file(item: str) -> bool:
         >>> [is_file(item) for item in ("a/eye 1.png", "song.mp3", "Good. Buy it", "v1.5", "12.75")]
         [True, True, False, False, False]
     """
-    name = _without_query(item).rsplit("/", 1)[-1]
+    name = without_query(item).rsplit("/", 1)[-1]
     return name.lower().endswith(tuple(READABLE)) or bool(_OTHER_FILE.fullmatch(name))
-
-
-def _without_query(item: str) -> str:
-    """Return an address without what follows its path, which differs from one visit to the next."""
-    return item.split("?")[0] if "://" in item else item

@@ -26,12 +26,12 @@ from multirater.io.drawings.label_studio import task_paths, without_prefix
 from multirater.io.drawings.outlines import box, ellipse, turned, turned_about
 from multirater.io.drawings.shapes import Ring, Shape, as_ring, covered
 from multirater.io.importers.collecting import collecting
-from multirater.io.importers.item_names import item_names
+from multirater.io.importers.item_names import is_file, item_names
 from multirater.io.importers.json_files import Record, name_in, read_json
 from multirater.io.importers.painting import Thing, index_of, named_classes, paint
 from multirater.io.importers.work import Export, Task, Work
 from multirater.io.questions import NO, YES, question_name
-from multirater.words import counted
+from multirater.words import counted, listed
 
 _WHAT = "an export of Label Studio in the format `JSON`: a list of tasks with annotations"
 _SHAPES = ("polygon", "rectangle", "ellipse", "brush")
@@ -67,8 +67,17 @@ class _Task:
 
     @property
     def names(self) -> tuple[str, ...]:
-        paths = list(task_paths(self.content))
-        return tuple(dict.fromkeys([*paths, *(without_prefix(path) for path in paths)]))
+        """What the image may be called: files, as they were uploaded and before, then texts."""
+        paths = [*task_paths(self.content).values()]
+        paths += [without_prefix(path) for path in paths]
+        return tuple(dict.fromkeys(sorted(paths, key=lambda path: not is_file(path))))
+
+    @property
+    def item(self) -> dict[str, str]:
+        """What was asked about: the files of the task, or its texts where it has none, by field."""
+        fields = {key: without_prefix(each) for key, each in task_paths(self.content).items()}
+        files = {key: each for key, each in fields.items() if is_file(each)}
+        return files or fields
 
     def rounds(self) -> Iterator[_Task]:
         """Yield it with each rater once; a second annotation of a rater comes in a second round."""
@@ -276,16 +285,29 @@ def _choices(tasks: Sequence[_Task], order: Sequence[str], notes: tuple[str, ...
     }
     made = []
     is_one = len(questions) == 1 and not several
-    stems = item_names(task.names[-1] for task in tasks if task.names)
-    for task in tasks:
-        stem = stems[task.names[-1]] if task.names else task.where
+    items = _items(tasks)
+    stems = item_names(items)
+    for task, item in zip(tasks, items, strict=True):
         for each in task.rounds():
             for asked, said in _questions(each, questions, several, options):
-                name = "" if is_one else question_name(stem, asked)
+                name = question_name(stems[item], asked)
+                if is_one:
+                    name = "" if is_file(item) else item
                 made.append(_task(task, {r: Work(w, choice=c) for r, (w, c) in said.items()}, name))
     used = {work.choice for task in made for work in task.work.values()}
     classes = named_classes(used, order, background=False)
     return Export(classes, tuple(made), "classes", notes)
+
+
+def _items(tasks: Sequence[_Task]) -> list[str]:
+    """Name what each task asked about, by the first field that tells all of them apart."""
+    asked = [task.item for task in tasks]
+    distinct = {tuple(each.items()) for each in asked}
+    for field in dict.fromkeys(key for each in asked for key in each):
+        named = {dict(each).get(field) for each in distinct}
+        if None not in named and len(named) == len(distinct):
+            return [each[field] for each in asked]
+    return [", ".join(each.values()) or task.where for each, task in zip(asked, tasks, strict=True)]
 
 
 def _questions(
@@ -299,7 +321,19 @@ def _questions(
     Where several may be chosen, whoever left an annotation without any has chosen none.
     """
     for question in questions:
-        said = {r: (w, chosen) for r, w, q, chosen in task.choices() if q == question}
+        said: dict[str, tuple[str, list[str]]] = {}
+        for rater, where, asked, chosen in task.choices():
+            if asked == question and said.setdefault(rater, (where, chosen))[1] != chosen:
+                raise InputError(
+                    Fault(
+                        f"{where} answers {question!r} by {listed(said[rater][1])} and by "
+                        f"{listed(chosen)}",
+                        expected="one answer to a question about a task",
+                        fix="remove answers about parts of a text or image",
+                        case=task.where,
+                        rater=rater,
+                    )
+                )
         if question not in several:
             yield question, {r: (w, chosen[0]) for r, (w, chosen) in said.items() if chosen}
             continue

@@ -20,18 +20,18 @@ _WHAT = "JSONL of `prodigy db-out`"
 def read_export(sources: Sequence[Path], classes: Sequence[str] = ()) -> Export:
     """Read the files of one or several data sets."""
     answers = [
-        Answer(path, f"line {number}", _item(line, number), _rater(line, path), _chosen(line))
+        Answer(path, f"line {number}", _item(line, path, number), _rater(line, path), _chosen(line))
         for path in sources
         for number, line in read_lines(path, _WHAT)
     ]
     return answers_export(answers, classes)
 
 
-def _item(line: Record, number: int) -> str:
+def _item(line: Record, path: Path, number: int) -> str:
     meta = line.get("meta")
     named = meta.get("id") if isinstance(meta, dict) else None
     found = named or line.get("path") or line.get("_input_hash") or line.get("text")
-    return text_of(found) or f"line {number}"
+    return text_of(found) or f"{path.stem}, line {number}"
 
 
 def _rater(line: Record, path: Path) -> str:

@@ -40,7 +40,14 @@ def read_export(sources: Sequence[Path], classes: Sequence[str] = ()) -> Export:
         each for images in read.values() for image in images.values() for each in _regions(image)
     ]
     areas = [region for region in regions if _kind(region) in _RINGS]
-    found = named_classes((_label(region) for region in areas), classes)
+    named: list[str] = []
+    for rater, images in read.items():
+        for key, image in images.items():
+            with collecting(faults, case=f"{image.get('filename')} ({key})", rater=rater):
+                named += [_label(each) for each in _regions(image) if _kind(each) in _RINGS]
+    if faults:
+        raise InputError(faults)
+    found = named_classes(named, classes)
     known = {name: index for index, name in enumerate(found.names)}
     tasks = []
     for rater, images in read.items():
@@ -76,11 +83,29 @@ def _kind(region: Record) -> str:
 
 def _label(region: Record) -> str:
     told = region.get("region_attributes") or {}
-    named = [told[name] for name in _NAMES if told.get(name)] or [v for v in told.values() if v]
-    found = named[0] if named else "region"
-    if isinstance(found, Mapping):  # a tick box: the options that are ticked
-        found = next((name for name, is_on in found.items() if is_on), "region")
-    return str(found)
+    given = {name: value for name, value in told.items() if value}
+    preferred = next((name for name in _NAMES if name in given), "")
+    if len(given) > 1 and not preferred:
+        raise InputError(
+            Fault(
+                f"a region has the attributes {', '.join(map(str, given))}",
+                expected=f"its class in one called {', '.join(_NAMES)}, or one alone",
+                fix="rename the attribute that is the class",
+            )
+        )
+    found = given[preferred] if preferred else next(iter(given.values()), "region")
+    if not isinstance(found, Mapping):
+        return str(found)
+    ticked = [str(name) for name, is_on in found.items() if is_on]  # of a tick box
+    if len(ticked) > 1:
+        raise InputError(
+            Fault(
+                f"a region has {len(ticked)} labels: {', '.join(ticked)}",
+                expected="one class per region",
+                fix="keep one of them",
+            )
+        )
+    return next(iter(ticked), "region")
 
 
 def _task(rater: str, key: str, image: Record, known: Mapping[str, int]) -> Task:

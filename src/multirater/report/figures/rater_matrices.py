@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from multirater.errors import Fault, InputError
 from multirater.io.tables.result_table import read_result_table
+from multirater.metrics.rater_columns import class_of_word
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +41,7 @@ class RaterMatrices:
         """Names, from the diagonal `cm[a,a]`; any of them may hold a comma."""
         n_classes = math.isqrt(len(self._columns))
         inner = [name[3:-1] for name in self._columns[:: n_classes + 1]]
-        return tuple(text[: len(text) // 2] for text in inner)
+        return tuple(class_of_word(text[: len(text) // 2]) for text in inner)
 
     @property
     def cm(self) -> NDArray[np.float64]:
