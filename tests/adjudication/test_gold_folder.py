@@ -1,6 +1,7 @@
 import errno
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import killing
@@ -89,12 +90,39 @@ def test_files_that_others_put_beside_the_labels_stay(desk_of):
     labels = desk.gold.folder / "labels"
     for name in ("notes.txt", "s0.png", "s0.draft.png", "other.7.png"):
         (labels / name).write_text("mine")
+    (labels / "s0.8.png").write_text("mine")
     (labels / "s0.9.png").write_text("left by a killed server")
+    (labels / ".s0.9.png.unnamed").touch()
     with desk_of("masks"):
         pass
     left = {file.name for file in labels.iterdir() if file.read_bytes() == b"mine"}
-    assert left == {"notes.txt", "s0.png", "s0.draft.png", "other.7.png"}
-    assert not (labels / "s0.9.png").exists()
+    assert left == {"notes.txt", "s0.png", "s0.draft.png", "other.7.png", "s0.8.png"}
+    assert not list(labels.glob("*s0.9.png*"))
+
+
+def test_labels_stay_where_an_older_log_is_put_back(desk_of):
+    with desk_of("masks") as desk:
+        take(desk, 0, 1)
+        folder = desk.gold.folder
+        older = (folder / DECISIONS).read_bytes()
+        take(desk, 0, 2)
+    files = set((folder / "labels").iterdir())
+    (folder / DECISIONS).write_bytes(older)
+    with desk_of("masks") as desk:
+        assert set((folder / "labels").iterdir()) == files
+        take(desk, 0, 0)
+    assert set((folder / "labels").iterdir()) > files
+
+
+@pytest.mark.parametrize("where", ["../outside.png", "/etc/hostname"])
+def test_a_label_elsewhere_is_not_shown(desk_of, where):
+    with desk_of("masks") as desk:
+        first = take(desk, 0, 1)
+    draft = replace(first, revision=2, act="paint", state="draft", gold="", label=where)
+    with (desk.gold.folder / DECISIONS).open("a") as log:
+        log.write(draft.as_line())
+    with pytest.raises(InputError, match="outside of this folder"), desk_of("masks"):
+        pass
 
 
 @pytest.mark.parametrize("name", ["labels", DECISIONS])

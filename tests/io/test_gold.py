@@ -182,6 +182,10 @@ def _same(label):
         ({"state": "lol"}, "state 'lol'"),
         ({"state": "skipped"}, "which is skipped"),
         ({"revision": "x"}, "revision 'x'"),
+        ({"revision": -2}, "has revision -2"),
+        ({"before": 99}, "before 99"),
+        ({"before": -1}, "before -1"),
+        ({"label": "../elsewhere.png"}, "outside of this folder"),
         ({"case": 3}, "case 3"),
     ],
 )

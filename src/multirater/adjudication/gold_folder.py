@@ -1,7 +1,8 @@
 """The folder of decisions: a log that only grows, and the labels it names.
 
 gold/decisions.jsonl   every act of an expert, a line each; the last line of a case says how it is
-gold/labels/           a file for each label that was taken or painted, never changed again
+gold/labels/           a file for each label that was taken or painted, never changed again; an empty
+                       one beside it, `.<name>.unnamed`, until the log names it
 gold/manifest.csv      the gold labels as a data set, with classes.csv; made from the log
 
 A label is on the disk before its line is written, and the line before anybody is told: whatever is
@@ -11,7 +12,6 @@ killed when, what was said to be kept is kept. A line that was cut off does not 
 from __future__ import annotations
 
 import os
-import re
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -23,7 +23,7 @@ from multirater.errors import Fault, InputError
 from multirater.fusion.case import label_suffix, write_case_label
 from multirater.fusion.mask_dataset import classes_for_files, with_unlabelled
 from multirater.io.atomic import remove_left_overs, replacing
-from multirater.io.gold import DECISIONS, GOLD, Decision, read_decisions
+from multirater.io.gold import DECISIONS, GOLD, Decision, read_decisions, require_inside
 from multirater.io.naming import file_names
 from multirater.io.one_writer import one_writer
 from multirater.io.results.origin import write_origin
@@ -34,6 +34,7 @@ from multirater.types import Case, Classes, LabelMap, Labels
 from multirater.words import listed
 
 _LABELS = "labels"
+_UNNAMED = ".unnamed"
 
 
 class StaleError(Exception):
@@ -63,7 +64,6 @@ class GoldFolder:
         self.acts: dict[str, list[Decision]] = read_decisions(folder)
         self.order = [each.case for acts in self.acts.values() for each in acts]
         self._files = file_names(self.cases)
-        self._cases_by_file = {file: case for case, file in self._files.items()}
         self._log = threading.Lock()
         self._of_case: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
@@ -103,6 +103,8 @@ class GoldFolder:
             after = replace(change(now), case=case, revision=now.revision + 1)
             with self._log:
                 self._append(after)
+                if after.label:
+                    _marker(self.folder / after.label).unlink(missing_ok=True)
                 self.acts.setdefault(case, []).append(after)
                 self.order.append(case)
                 if after.gold != now.gold:
@@ -122,14 +124,11 @@ class GoldFolder:
         while (self.folder / f"{stem}.{number}{suffix}").exists():
             number += 1
         name = f"{stem}.{number}{suffix}"
+        marker = _marker(self.folder / name)
+        marker.parent.mkdir(exist_ok=True)
+        marker.touch()
         write_case_label(label, self.folder / name, self.classes, case)
         return name
-
-    def would_write(self, name: str) -> bool:
-        """Whether a label that an act is about to name could have this name."""
-        found = re.fullmatch(r"(.+)\.([0-9]{1,9})\.[a-z.]+", name)
-        case = None if found is None else self._cases_by_file.get(found[1])
-        return case is not None and found is not None and int(found[2]) > self.now(case).revision
 
     def write_tables(self) -> None:
         """Write what is decided as a data set whose rater is called gold."""
@@ -175,6 +174,8 @@ def gold_folder(folder: str | Path, found: Survey) -> Iterator[GoldFolder]:
     place = Path(folder)
     _require_own(place)
     acts = read_decisions(place)
+    if found.dataset.kind == "masks":
+        require_inside([each for several in acts.values() for each in several], place)
     _require_same_study(acts, found, place)
     place.mkdir(parents=True, exist_ok=True)
     with one_writer(place.resolve()):
@@ -240,11 +241,21 @@ def _end_log(path: Path) -> None:
 
 
 def _remove_orphans(folder: Path, opened: GoldFolder) -> None:
-    """Remove labels that a killed server wrote and did not come to name; files of others stay."""
+    """Remove labels that a killed server wrote and did not come to name; all others stay.
+
+    Also those that a log which was put back does not name: a marker tells which it was about.
+    """
     if not folder.is_dir():
         return
     every: Sequence[Decision] = [each for acts in opened.acts.values() for each in acts]
     named = {Path(each.label).name for each in every} | {Path(each.gold).name for each in every}
-    for file in folder.iterdir():
-        if file.is_file() and file.name not in named and opened.would_write(file.name):
-            file.unlink()
+    for marker in sorted(folder.glob(f".*{_UNNAMED}")):
+        label = folder / marker.name.removeprefix(".").removesuffix(_UNNAMED)
+        if label.name not in named and label.is_file() and not label.is_symlink():
+            label.unlink()
+        marker.unlink()
+
+
+def _marker(label: Path) -> Path:
+    """Return the file that says of a label that the log does not name it yet."""
+    return label.parent / f".{label.name}{_UNNAMED}"

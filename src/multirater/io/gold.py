@@ -7,7 +7,7 @@ which the last of a case counts), or from any data set with a single rater.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -82,7 +82,13 @@ def read_decisions(folder: Path) -> dict[str, list[Decision]]:
         for line in path.read_bytes().splitlines(keepends=True):
             if line.endswith(b"\n"):
                 each = _decision(json.loads(line))
-                found.setdefault(each.case, []).append(each)
+                acts = found.setdefault(each.case, [])
+                acts.append(each)
+                if each.revision != len(acts) or not 0 <= each.before < each.revision:
+                    raise ValueError(
+                        f"act {len(acts)} on {each.case!r} has revision {each.revision}, "
+                        f"before {each.before}"
+                    )
     return found
 
 
@@ -176,9 +182,10 @@ def _opened(path: str | Path | pd.DataFrame, study: Dataset | None) -> Dataset |
     import pandas as pd
 
     images: Mapping[str, Case] = {} if study is None else {case.name: case for case in study}
-    golden = {name: acts[-1].gold for name, acts in read_decisions(folder).items()}
+    last = [acts[-1] for acts in read_decisions(folder).values()]
     if study is not None and study.kind == "masks":
-        _require_inside(golden, folder)
+        require_inside(last, folder)
+    golden = {each.case: each.gold for each in last}
     rows = [
         asdict(Row(name, _image_cell(images.get(name), folder), GOLD, gold))
         for name, gold in golden.items()
@@ -187,19 +194,25 @@ def _opened(path: str | Path | pd.DataFrame, study: Dataset | None) -> Dataset |
     return read_dataset(pd.DataFrame(rows), root=folder) if rows else None
 
 
-def _require_inside(golden: Mapping[str, str], folder: Path) -> None:
-    """Refuse decisions that name a file elsewhere: those made here never do."""
+def require_inside(acts: Iterable[Decision], folder: Path) -> None:
+    """Refuse decisions on masks that name a file elsewhere: those made here never do.
+
+    Args:
+        acts: each with the file that is worked on, and the one that was decided.
+        folder: of the decisions.
+    """
     whole = folder.resolve()
     faults = [
         Fault(
-            f"a gold label outside of this folder: {gold}",
+            f"a label outside of this folder: {file}",
             expected=f"a file in {folder}",
             fix="put back the log as `view --adjudicate` wrote it",
             file=str(folder / DECISIONS),
-            case=name,
+            case=each.case,
         )
-        for name, gold in golden.items()
-        if gold and not (whole / gold).resolve().is_relative_to(whole)
+        for each in acts
+        for file in dict.fromkeys((each.label, each.gold))
+        if file and not (whole / file).resolve().is_relative_to(whole)
     ]
     if faults:
         raise InputError(faults)
