@@ -223,11 +223,21 @@ def test_it_works_within_pipelines_and_cross_validation(items):
         (np.ma.masked_equal(np.eye(4), 1), np.array([0, 1, 0, 1]), "X is masked"),
         (np.zeros((4, 5, 5)), np.array([0, 1, 0, 1]), "X has 3 axes"),
         (np.zeros((4, 2)), np.array([1, "1", 2, 2], dtype=object), "numbers and texts"),
+        (np.zeros((2, 2)), np.array([["a", np.nan], ["b", "a"]]), "the text 'nan'"),
     ],
 )
 def test_what_cannot_be_used_is_said(x, y, said):
     with pytest.raises(ValueError, match=said):
         RaterClassifier().fit(x, y)
+
+
+def test_a_truth_of_another_type_is_refused_and_missing_is_no_class():
+    items, labels = np.zeros((4, 2)), np.array([[0, 1], [1, -1], [0, 0], [1, 1]])
+    with pytest.raises(ValueError, match="numbers and texts"):
+        RaterClassifier("truth").fit(items, labels, truth=np.array(["0", "1", "0", "1"]))
+    known = np.array([0.0, 1.0, np.nan, 1.0])
+    fitted = RaterClassifier("truth", epochs=1).fit(items, labels, truth=known)
+    assert fitted.classes_.tolist() == [0, 1]
 
 
 def test_an_unknown_method_or_setting_is_said():

@@ -116,7 +116,7 @@ class RaterClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         labels = _two_axes(y, "y")
         known = None if truth is None else _two_axes(truth, "truth")
         check_consistent_length(items, labels, known)
-        self.classes_ = _classes_of(labels if known is None else np.hstack([labels, known]))
+        self.classes_ = _classes_of(labels if known is None else _beside(labels, known))
         codes = _codes(labels, self.classes_)
         if (codes == MISSING).all():
             raise ValueError("y holds no label: every entry is NaN, -1 or empty")
@@ -220,11 +220,21 @@ def _two_axes(labels: ArrayLike, name: str) -> NDArray[Any]:
     array = unmasked(labels)
     if array.dtype.kind == "U" and isinstance(labels, list | tuple):
         array = np.array(labels, dtype=object)  # numpy would write NaN and -1 out as names
+    if array.dtype.kind == "U" and (array == "nan").any():
+        raise ValueError(
+            f"{name} holds the text 'nan', as numpy makes of NaN among texts; "
+            "pass a list or an array of objects, or an empty text for not labelled"
+        )
     if array.ndim not in (1, 2):
         raise ValueError(f"{name} has shape {array.shape}; expected (n, n_raters) or (n,)")
     if array.dtype.kind == "f" and np.isinf(array).any():
         raise ValueError(f"Input {name} contains infinity; NaN stands for not labelled")
     return array[:, None] if array.ndim == 1 else array
+
+
+def _beside(labels: NDArray[Any], truth: NDArray[Any]) -> NDArray[Any]:
+    """Return labels and truth as objects: numpy would write numbers beside texts out as texts."""
+    return np.hstack([labels.astype(object), truth.astype(object)])
 
 
 def _is_missing(labels: NDArray[Any]) -> NDArray[np.bool_]:

@@ -236,3 +236,9 @@ def test_an_axis_of_raters_that_is_none_is_refused(axis):
 def test_raters_of_one_name_are_refused():
     with pytest.raises(InputError, match="two raters are called a"):
         pose(np.eye(3, dtype=int), raters=["a", "b", "a"])
+
+
+@pytest.mark.parametrize("roi", [[1, np.nan, 0, 1.0], ["a", "b", "c", "d"]])
+def test_a_region_is_numbers(roi):
+    with pytest.raises(InputError, match="roi holds something else"):
+        fuse.staple(np.array([[0, 1, 1, 0], [1, 1, 1, 0]]), roi=np.array(roi))

@@ -164,3 +164,26 @@ def test_two_rows_of_one_task_in_a_wide_table_are_refused():
     frame = pd.DataFrame({"anna": [0, 1], "bert": [0, 1]}, index=["x", "x"])
     with pytest.raises(InputError, match="task x has two rows"):
         encode_table(frame)
+
+
+ANSWERS = pd.DataFrame({"task": [1, 1, 2, 2], "rater": list("abab"), "label": list("xyyy")})
+
+
+@pytest.mark.parametrize(
+    ("frame", "given", "said"),
+    [
+        (ANSWERS, {"gold": {"1": "y"}}, "none of the tasks, but of '1'"),
+        (ANSWERS, {"gold": {99: "z"}}, "none of the tasks, but of 99"),
+        (ANSWERS, {"gold": pd.Series(["x", "y"], index=[1, 1])}, "task 1 has two gold labels"),
+        (ANSWERS, {"raters": ["a", "Anna"]}, "no rater is called 'Anna'"),
+        (ANSWERS.assign(label=[0, np.inf, 1, 1]), {}, "a label is inf"),
+    ],
+)
+def test_what_fits_nothing_in_a_table_is_named(frame, given, said):
+    with pytest.raises(InputError, match=said):
+        fuse.majority_vote(frame, **given)
+
+
+def test_gold_labels_of_other_tasks_make_no_class():
+    found = fuse.majority_vote(ANSWERS, gold={1: "y", 99: "z"})
+    assert (found.classes, found.label.tolist()) == (("x", "y"), ["y", "y"])

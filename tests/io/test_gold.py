@@ -1,10 +1,12 @@
 import json
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from PIL import Image as Pillow
 
 import multirater
 from multirater import dataset_from_arrays, read_dataset, with_gold, write_dataset
@@ -197,3 +199,26 @@ def test_a_log_that_was_tampered_with_is_refused(decided, tmp_path, changed, tol
     (tmp_path / "tampered" / DECISIONS).write_text(json.dumps({**line, **changed}) + "\n")
     with pytest.raises(InputError, match=told):
         with_gold(study, tmp_path / "tampered")
+
+
+def test_gold_masks_have_the_values_of_their_study(tmp_path):
+    """Copied from a rater, without classes.csv, of a study in which 255 is the background."""
+    write_dataset(squares(), tmp_path / "study")
+    for file in (tmp_path / "study" / "raters").rglob("*.png"):
+        drawn = np.asarray(Pillow.open(file)) > 0
+        Pillow.fromarray(np.where(drawn, 0, 255).astype(np.uint8)).save(file)
+    told = "index,name,value\n0,background,255\n1,vessel,0\n"
+    (tmp_path / "study" / "classes.csv").write_text(told)
+    study = read_dataset(tmp_path / "study")
+    assert 0 < study["c0"].read_label("anna").array.mean() < 0.5
+    gold = tmp_path / "gold" / "raters" / "eva"
+    gold.mkdir(parents=True)
+    for name in ("c0", "c1"):
+        file = Path(study[name].labels["anna"].files[0])
+        (gold / file.name).write_bytes(file.read_bytes())
+    found = with_gold(study, tmp_path / "gold")
+    for name in ("c0", "c1"):
+        expected = study[name].read_label("anna").array
+        np.testing.assert_array_equal(found[name].read_gold().array, expected)
+    with pytest.raises(InputError, match=r"no classes\.csv, where background is 255"):
+        multirater.evaluate(replace(study, raters=("anna",)), tmp_path / "gold")

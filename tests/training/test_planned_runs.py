@@ -9,7 +9,7 @@ import pytest
 
 import multirater
 from multirater.errors import InputError
-from multirater.io import dataset_from_arrays, read_dataset
+from multirater.io import dataset_from_arrays, read_dataset, write_dataset
 from multirater.training import Predictor, TrainConfig, resume, train
 from multirater.training.data import split_cases
 from multirater.training.methods import prepared
@@ -150,6 +150,19 @@ def test_folds_predict_every_case_unseen_and_answer_together(tmp_path):
             resume(data, tmp_path / "run")
         assert notes.read_text() == "mine"
         notes.unlink()
+
+
+def test_folds_of_images_with_a_semicolon_in_their_names(tmp_path):
+    write_dataset(balls([(24, 24)] * 4, [(1.0, 1.0)] * 4), tmp_path / "study")
+    for file in (tmp_path / "study").rglob("*.*"):
+        if file.is_file() and file.suffix != ".csv":
+            file.rename(file.with_name(f"c;{file.name}"))
+    (tmp_path / "study/manifest.csv").unlink()
+    data = read_dataset(tmp_path / "study")
+    train(data, tmp_path / "run", TrainConfig(method="mode", folds=2, **TINY), plan=few_steps(data))
+    predicted = read_dataset(tmp_path / "run" / "predictions")
+    assert {case.name for case in predicted} == {case.name for case in data}
+    assert predicted[0].read_image().array.shape == (1, 24, 24)
 
 
 @pytest.mark.parametrize("folds", [1, 3])

@@ -1,8 +1,8 @@
 """The folder of decisions: a log that only grows, and the labels it names.
 
 gold/decisions.jsonl   every act of an expert, a line each; the last line of a case says how it is
-gold/labels/           a file for each label that was taken or painted, never changed again; an empty
-                       one beside it, `.<name>.unnamed`, until the log names it
+gold/labels/           a file for each label that was taken or painted, never changed again; beside
+                       it `.<name>.unnamed`, which is empty, until the log names it
 gold/manifest.csv      the gold labels as a data set, with classes.csv; made from the log
 
 A label is on the disk before its line is written, and the line before anybody is told: whatever is

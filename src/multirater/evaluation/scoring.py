@@ -213,6 +213,7 @@ def shared_classes(predicted: Dataset, reference: Dataset) -> Classes:
                 expected=f"{reference.kind}, as the labels of the reference",
             )
         )
+    _require_coding(predicted, reference)
     declared = reference.classes or predicted.classes
     if declared is not None:
         return declared
@@ -225,6 +226,24 @@ def shared_classes(predicted: Dataset, reference: Dataset) -> Classes:
     ]
     highest = max((int(label.array.max(initial=MISSING)) for label in maps), default=MISSING)
     return Classes.numbered(max(highest + 1, 2))
+
+
+def _require_coding(predicted: Dataset, reference: Dataset) -> None:
+    """Refuse files whose values nobody declares, beside ones in which 0 is not the background."""
+    for told, silent in ((predicted, reference), (reference, predicted)):
+        if told.classes is None or silent.classes is not None or silent.folder is None:
+            continue
+        background = told.classes.items[0]
+        if told.kind == "masks" and background.value not in (None, 0):
+            raise InputError(
+                Fault(
+                    f"no classes.csv, where {background.name} is {background.value} in the masks "
+                    "that these are compared with",
+                    expected="a classes.csv that tells what the values stand for",
+                    fix="copy it here if these masks have the same values",
+                    file=str(silent.folder),
+                )
+            )
 
 
 def _paired(

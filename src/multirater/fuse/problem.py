@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from multirater.errors import Fault, InputError
 from multirater.fuse.answers import Answers, answers_from_rows
-from multirater.fuse.table import Table, encode_table
+from multirater.fuse.table import Table, encode_table, require_raters
 from multirater.metrics.class_indices import class_indices, unmasked
 from multirater.patterns import Patterns, encode_patterns, merge_patterns
 from multirater.types import MISSING, MOST_CLASSES, Labels
@@ -102,6 +102,8 @@ def pose(
         _require_array(roi=roi, weights=weights, prior=prior_map, pooled=pooled or None)
         if classes is None and n_classes is not None:
             classes = range(n_classes)
+        if raters is not None:
+            require_raters(labels, raters)
         return _pose_table(encode_table(labels, raters=raters, classes=classes, gold=gold))
     if isinstance(labels, Labels):
         raters = raters or labels.raters
@@ -120,7 +122,7 @@ def pose(
     size = _n_classes(highest, cases, n_classes, classes)
     names = tuple(range(len(cases[0]))) if raters is None else tuple(raters)
     class_names = tuple(range(size)) if classes is None else tuple(classes)
-    regions = None if roi is None else [np.asarray(each) != 0 for each in _listed(roi, pooled)]
+    regions = None if roi is None else [_region(each) for each in _listed(roi, pooled)]
     priors = None if prior_map is None else _listed(prior_map, pooled)
     keys, vectors = _keys([case.shape[1:] for case in cases], size, golds, regions, priors)
     if not is_plain:
@@ -142,6 +144,19 @@ def pose(
 
 def _listed(given: Any, pooled: bool) -> list[Any]:
     return list(given) if pooled else [given]
+
+
+def _region(given: Any) -> NDArray[np.bool_]:
+    """Return where pixels count."""
+    region = np.asarray(given)
+    if region.dtype.kind not in "biuf" or not np.isfinite(region).all():
+        raise InputError(
+            Fault(
+                "roi holds something else than numbers, or NaN",
+                expected="True or 1 where a pixel counts, False or 0 elsewhere",
+            )
+        )
+    return np.asarray(region != 0)
 
 
 def _require_array(**given: Any) -> None:

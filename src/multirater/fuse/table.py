@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,7 @@ from multirater.errors import Fault, InputError
 from multirater.free_memory import free_memory
 from multirater.fuse.answers import Answers, answers_from_codes
 from multirater.types import ANSWER_COLUMNS, MISSING, MOST_CLASSES
+from multirater.words import listed
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +89,8 @@ def encode_table(
     _require_named(task, columns[0])
     if raters is None:
         _require_named(rater, columns[1])
-    label, class_names = _label_codes(frame[columns[2]], classes, gold)
+    known = None if gold is None else _gold_of(gold, pd.Index(np.asarray(tasks)))
+    label, class_names = _label_codes(frame[columns[2]], classes, known)
     if not len(class_names):
         raise InputError(
             Fault(
@@ -103,12 +106,27 @@ def encode_table(
         codes = [each[answered] for each in codes]
     tasks = pd.Index(np.asarray(tasks), name=columns[0])  # texts, where they were categories
     shape = (len(tasks), len(rater_names), len(class_names))
-    known = None if gold is None else _gold_codes(tasks, class_names, gold)
+    golden = None if known is None else _gold_codes(class_names, known)
     _require_room(*shape)
     task32, rater32, label32 = codes
     del codes
-    answers = answers_from_codes(task32, rater32, label32, shape, gold=known)
+    answers = answers_from_codes(task32, rater32, label32, shape, gold=golden)
     return Table(answers, tasks, rater_names, class_names)
+
+
+def require_raters(frame: pd.DataFrame, raters: Sequence[Hashable]) -> None:
+    """Refuse raters who have no answer in a table: most likely their names are misspelt."""
+    columns = long_columns(frame)
+    known = rater_columns(frame) if columns is None else frame[columns[1]].unique().tolist()
+    unknown = [name for name in raters if name not in known]
+    if unknown:
+        raise InputError(
+            Fault(
+                f"no rater is called {unknown[0]!r}",
+                expected=f"some of {listed([str(name) for name in known])}",
+                fix="correct the name, or leave it out",
+            )
+        )
 
 
 def _require_named(codes: NDArray[Any], column: str) -> None:
@@ -218,14 +236,16 @@ def _numbered(values: pd.Series[Any], *, sort: bool = False) -> tuple[NDArray[An
 def _label_codes(
     values: pd.Series[Any],
     classes: Sequence[Hashable] | None,
-    gold: Mapping[Any, Any] | pd.Series[Any] | None,
+    gold: pd.Series[Any] | None,
 ) -> tuple[NDArray[Any], tuple[Hashable, ...]]:
     if pd.api.types.is_numeric_dtype(values) and (values == MISSING).any():
         values = values.where(values != MISSING)
     if classes is None:
         codes, found = _without_missing(*_numbered(values, sort=True))
         names = [_plain(value) for value in found]
-        known = [] if gold is None else sorted(set(pd.Series(gold).dropna().tolist()) - set(names))
+        golden = set() if gold is None else {_plain(value) for value in gold.dropna().tolist()}
+        known = sorted(golden - set(names))
+        _require_finite(names + known)
         return codes, tuple(names + known)
     codes = _index(classes).get_indexer(pd.Index(values))
     unknown = values[(codes == MISSING) & values.notna().to_numpy()]
@@ -267,12 +287,46 @@ def _plain(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _gold_codes(
-    tasks: pd.Index[Any],
-    classes: tuple[Hashable, ...],
-    gold: Mapping[Any, Any] | pd.Series[Any],
-) -> NDArray[np.int64]:
-    known = pd.Series(gold).reindex(tasks)
+def _require_finite(names: Sequence[Any]) -> None:
+    infinite = [name for name in names if isinstance(name, float) and math.isinf(name)]
+    if infinite:
+        raise InputError(
+            Fault(
+                f"a label is {infinite[0]}",
+                expected="labels that are finite",
+                fix="mend it, or leave it empty where there is no answer",
+            )
+        )
+
+
+def _gold_of(gold: Mapping[Any, Any] | pd.Series[Any], tasks: pd.Index[Any]) -> pd.Series[Any]:
+    """Return the gold labels by task; those of other tasks are left out."""
+    given = pd.Series(gold)
+    twice = given.index[given.index.duplicated()]
+    if len(twice):
+        raise InputError(
+            Fault(
+                f"task {_first(twice)!r} has two gold labels",
+                expected="one",
+                fix="keep one of them",
+            )
+        )
+    if len(given) and not given.index.isin(tasks).any():
+        raise InputError(
+            Fault(
+                f"gold labels of none of the tasks, but of {_first(given.index)!r}",
+                expected=f"tasks such as {_first(tasks)!r}: 1 is not '1'",
+                fix="name the tasks as the table does",
+            )
+        )
+    return given.reindex(tasks)
+
+
+def _first(names: pd.Index[Any]) -> Any:
+    return names[:1].tolist()[0]
+
+
+def _gold_codes(classes: tuple[Hashable, ...], known: pd.Series[Any]) -> NDArray[np.int64]:
     codes = _index(classes).get_indexer(pd.Index(known)).astype(np.int64)
     unknown = known[(codes == MISSING) & known.notna().to_numpy()]
     if len(unknown):

@@ -178,7 +178,11 @@ def _opened(path: str | Path | pd.DataFrame, study: Dataset | None) -> Dataset |
     """Open gold labels as a data set; None where nothing is decided yet."""
     folder = Path(path) if isinstance(path, str | Path) else None
     if folder is None or not (folder / DECISIONS).is_file():
-        return read_dataset(path)
+        found = read_dataset(path)
+        told = None if study is None or found.kind != study.kind else study.classes
+        # Masks say what their values are in the way of their study, if they do not say it.
+        is_silent = found.kind == "masks" and found.classes is None and told is not None
+        return read_dataset(path, classes=told) if is_silent else found
     import pandas as pd
 
     images: Mapping[str, Case] = {} if study is None else {case.name: case for case in study}

@@ -6,7 +6,6 @@ RUN/predictions/manifest.csv all of them: every case predicted by a network that
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +15,8 @@ from multirater.io.new_folder import new_folder
 from multirater.io.results.layout import PREDICTIONS, fold_folder
 from multirater.io.tables.dataset_tables import write_dataset_tables
 from multirater.io.tables.manifest import FILE_NAME as MANIFEST
-from multirater.io.tables.manifest import read_rows
+from multirater.io.tables.manifest import cell_of, read_rows
+from multirater.io.tables.table_check import Files
 from multirater.progress import say
 from multirater.training.config import TrainConfig
 from multirater.training.methods import split_as_trained
@@ -76,8 +76,9 @@ def _gather(target: Path, folds: int, classes: Classes) -> None:
     rows = []
     for number in range(folds):
         folder = fold_folder(target, number) / PREDICTIONS
+        files = Files(folder)
         for row in read_rows(folder / MANIFEST, []):
-            cells = {name: _moved(getattr(row, name), folder, together) for name in _PATHS}
+            cells = {name: _moved(getattr(row, name), files, together) for name in _PATHS}
             rows.append(replace(row, **cells))
     with new_folder(together, overwrite=True) as part:
         write_dataset_tables(part, rows, classes)
@@ -86,6 +87,5 @@ def _gather(target: Path, folds: int, classes: Classes) -> None:
 _PATHS = ("image", "label", "truth")
 
 
-def _moved(cell: str, before: Path, now: Path) -> str:
-    parts = [part for part in cell.split(";") if part]
-    return ";".join(Path(os.path.relpath(before / part, now)).as_posix() for part in parts)
+def _moved(cell: str, before: Files, now: Path) -> str:
+    return cell_of([before.path(part) for part in before.parts(cell)], now)

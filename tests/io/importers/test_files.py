@@ -215,6 +215,19 @@ def test_two_stars_span_folders(root):
     ]
 
 
+def test_images_of_one_name_with_labels_of_their_own_are_no_channels(root, tmp_path):
+    touch(root, "a/1.png", "a/1_anna.png", "b/1.png", "b/1_bert.png", "b/2.png", "b/2_bert.png")
+    patterns = {"image": "**/{case}.png", "label": "**/{case}_{rater}.png"}
+    (fault,) = faults_of(root, tmp_path / "table", **patterns)
+    assert (fault.case, "a/1.png and b/1.png" in fault.found) == ("1", True)
+
+
+def test_channels_may_lie_in_folders_of_their_own(root):
+    touch(root, "t1/p1.png", "t2/p1.png", "seg/p1_jo.png")
+    (row,) = rows_of(root, image="t*/{case}.png", label="seg/{case}_{rater}.png")
+    assert row[1] == "t1/p1.png;t2/p1.png"
+
+
 def test_several_label_patterns(root):
     touch(root, "p1.ppm", "labels-ah/p1.ah.ppm", "vk/p1_vk.pgm")
     found = rows_of(

@@ -201,6 +201,16 @@ def test_a_class_of_monailabel_beyond_all(refused, tmp_path):
     assert "label_info has idx 300000000" in said
 
 
+@pytest.mark.parametrize(
+    ("name", "version", "ending"),
+    [("../outs/p1", "final", ".png"), ("a", "../../outs", ".png"), ("a", "final", "/../../x.png")],
+)
+def test_a_datastore_of_monailabel_names_nothing_outside(refused, name, version, ending):
+    entry = {"image": {"ext": ".png"}, "labels": {version: {"ext": ending}}}
+    said = refused("monailabel", "im/datastore_v2.json", {"objects": {name: entry}}, "im")
+    assert "leads out of the datastore" in said
+
+
 def test_numbers_too_long_to_be_positions(refused):
     said = refused("labelme", "anna/a.json", labelme({"points": [[10**400, 1], [2, 2]]}), "anna")
     assert "nowhere near an image" in said

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from PIL import Image as Pillow
 
 from multirater.errors import InputError
 from multirater.fusion.fused_dataset import fuse_dataset
@@ -52,6 +53,18 @@ def test_one_data_set_per_rater(raw, tmp_path, read_labels):
     sources = [raw("anna", {"labelsTr/p1": 1}), raw("bert", {"labelsTr/p1": 2})]
     import_study("nnunet", sources, tmp_path / "study")
     assert set(read_labels(tmp_path / "study")) == {("p1", "anna"), ("p1", "bert")}
+
+
+def test_cases_of_one_number_and_other_images_are_not_joined(raw, tmp_path, photos):
+    sources = [raw("anna", {"labelsTr/p1": 1}), raw("bert", {"labelsTr/p1": 2})]
+    image = sources[1] / "imagesTr" / "p1_0000.png"
+    pixels = np.asarray(Pillow.open(image))
+    Pillow.fromarray(pixels).save(image, compress_level=0)
+    import_study("nnunet", sources, tmp_path / "alike")
+    Pillow.fromarray(255 - pixels).save(image)
+    with pytest.raises(InputError, match=r"case p1, file .*bert.*: other images than those of"):
+        import_study("nnunet", sources, tmp_path / "study")
+    assert not (tmp_path / "study").exists()
 
 
 def test_regions_and_other_versions_are_refused(raw, tmp_path):

@@ -237,9 +237,30 @@ def _require_found(found: _Found, patterns: Patterns, names: Sequence[str], root
         for (case, rater), files in [*found.label.items(), *one_each]
         if len(files) > 1
     ]
-    faults += [*_unreadable(found, root), *_contradictions(found)]
+    faults += [*_unreadable(found, root), *_contradictions(found), *_other_cases(found)]
     if faults:
         raise InputError(faults)
+
+
+def _other_cases(found: _Found) -> Iterator[Fault]:
+    """Find images of one name in several folders with labels of their own: no channels of one."""
+    drawn: dict[str, set[str]] = defaultdict(set)
+    for (case, _), files in found.label.items():
+        drawn[case] |= set(map(_folder, files))
+    for case, images in found.image.items():
+        both = {_folder(file): file for file in images if _folder(file) in drawn[case]}
+        if len(both) > 1:
+            first, *_, last = both.values()
+            yield Fault(
+                f"images in several folders, each with labels beside it: {first} and {last}",
+                expected="a name of its own for each case",
+                fix="rename the files, or import each folder on its own",
+                case=case,
+            )
+
+
+def _folder(file: str) -> str:
+    return file.rpartition("/")[0]
 
 
 def _fits_any(pattern: Pattern, kind: str, found: _Found) -> bool:

@@ -7,7 +7,7 @@ raters. A file without voxels found nothing; no file is missing.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from multirater.errors import Fault, InputError
@@ -96,14 +96,14 @@ def _classes(names: Mapping[int, str], order: Sequence[str]) -> Classes:
 
 
 def _task(folder: Path, name: str, entry: Any, classes: Classes, faults: list[Fault]) -> Task:
-    image = folder / f"{name}{_ending(entry.get('image'))}"
+    image = folder / _inside(f"{name}{_ending(entry.get('image'))}")
     if not image.is_file():
         faults.append(
             Fault("image is not there", expected=str(image), fix="copy it there", case=name)
         )
     work = {}
     for version, label in (entry.get("labels") or {}).items():
-        file = folder / "labels" / version / f"{name}{_ending(label)}"
+        file = folder / "labels" / _inside(version) / _inside(f"{name}{_ending(label)}")
         if not file.is_file():
             faults.append(
                 Fault(
@@ -116,6 +116,20 @@ def _task(folder: Path, name: str, entry: Any, classes: Classes, faults: list[Fa
             )
         work[version] = Work(f"labels/{version}/{file.name}", file=file)
     return Task(f"object {name}", image.name, work=work, files=(image,), name=name)
+
+
+def _inside(name: str) -> str:
+    """Return a name of a file or folder of the datastore; others are nobody's business."""
+    path = PurePath(name)
+    if path.parts and not path.is_absolute() and ".." not in path.parts:
+        return name
+    raise InputError(
+        Fault(
+            f"{name!r} leads out of the datastore",
+            expected="names of files and folders within it",
+            fix="mend datastore_v2.json",
+        )
+    )
 
 
 def _ending(told: Any) -> str:

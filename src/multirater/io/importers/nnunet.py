@@ -7,11 +7,15 @@ of one rater of that name. Cases of `imagesTs/` become the split `test`.
 
 from __future__ import annotations
 
+import filecmp
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from multirater.errors import Fault, InputError
+from multirater.io.formats.images import read_image
 from multirater.io.importers.collecting import collecting
 from multirater.io.importers.json_files import read_json
 from multirater.io.importers.rater_names import same_names
@@ -45,6 +49,7 @@ def read_export(sources: Sequence[Path], classes: Sequence[str] = ()) -> Export:
         alone = folder.resolve().name if len(found) > 1 else ""
         for part, split in _SPLITS.items():
             own = {each.name: each for each in _tasks(folder, part, ending, known, alone, split)}
+            faults += _other_images(tasks, own)
             tasks |= {name: _joined(tasks.get(name), task) for name, task in own.items()}
             faults += _without_image(folder, part, ending, alone, own)
     if faults:
@@ -148,6 +153,33 @@ def _rater_folders(folder: Path, part: str, alone: str) -> Iterator[tuple[str, P
         yield path.name, path
     if not beside and not inside and plain.is_dir():
         yield plain.name, plain
+
+
+def _other_images(before: Mapping[str, Task], tasks: Mapping[str, Task]) -> Iterator[Fault]:
+    """Find cases of one name whose images differ: every data set of nnU-Net numbers its own."""
+    for name, task in tasks.items():
+        if name not in before:
+            continue
+        others = before[name].files
+        if len(task.files) == len(others) and all(map(_are_alike, task.files, others)):
+            continue
+        yield Fault(
+            f"other images than those of {others[0]}",
+            expected="the same images for cases of one name",
+            fix="rename cases, so that a name is of the same images in every data set",
+            case=name,
+            file=str(task.files[0]),
+        )
+
+
+def _are_alike(one: Path, other: Path) -> bool:
+    """Whether two files hold the same pixels, whether or not they are packed alike."""
+    if filecmp.cmp(one, other, shallow=False):
+        return True
+    try:
+        return np.array_equal(read_image(one).array, read_image(other).array)
+    except InputError:
+        return False
 
 
 def _joined(before: Task | None, task: Task) -> Task:
