@@ -121,3 +121,15 @@ def test_a_source_tells_its_files_as_paths_whether_they_were_given_as_text_or_no
     assert by_text.paths == by_path.paths == (Path("study/masks/a.png"),)
     assert repr(by_text) == "Source(study/masks/a.png)"
     assert Source(lambda: None).paths == ()
+
+
+def test_labels_along_other_directions_are_not_read_together():
+    """A copy that is stored from right to left shows the same, and differs pixel by pixel."""
+    there = replace(FLAT, spacing=(2.0, 2.0))
+    mirrored = replace(there, direction=tuple(tuple(-x for x in row) for row in FLAT.direction))
+    values = [[0, 1], [1, 0]]
+    case = Case("p1", None, {"a": label(values, there), "b": label(values, mirrored)})
+    with pytest.raises(InputError, match=r"rater b: label lies elsewhere"):
+        case.read_labels()
+    unknown = Case("p1", None, {"a": label(values, there), "b": label(values)})
+    assert unknown.read_labels().array.shape == (2, 2, 2)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from multirater.io.formats.grid import size_unit
 from multirater.io.survey import CaseSurvey, Survey
 from multirater.metrics.bland_altman import bland_altman
+from multirater.metrics.rater_columns import row_words
 from multirater.sanity.facts import class_counts
 from multirater.types import MISSING
 
@@ -39,7 +40,7 @@ def compare_sizes(found: Survey, *, level: float = 0.95) -> pd.DataFrame:
         One row per two raters, or rater and truth, and class (`all` is everything but class 0):
         cases, mean sizes, bias (a minus b) and limits of agreement with intervals, and the unit.
     """
-    names = found.classes.names
+    names = row_words(found.classes.names)
     wanted = {"all": slice(1, None)}
     if len(names) > 2:
         wanted |= {name: slice(k, k + 1) for k, name in enumerate(names) if k > 0}

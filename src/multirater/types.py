@@ -356,6 +356,7 @@ def _require_same_space(
     label: LabelMap, first: LabelMap, case: str, rater: str, first_rater: str
 ) -> None:
     if label.array.shape == first.array.shape:
+        _require_same_place(label.geometry, first.geometry, case, rater, first_rater)
         return
     found, expected = (" x ".join(map(str, each.array.shape)) for each in (label, first))
     raise InputError(
@@ -363,6 +364,23 @@ def _require_same_space(
             f"label has size {found}",
             expected=f"{expected}, the size of rater {first_rater}'s label",
             fix="give every label of a case the size of its image",
+            case=case,
+            rater=rater,
+        )
+    )
+
+
+def _require_same_place(
+    place: Geometry, first: Geometry, case: str, rater: str, first_rater: str
+) -> None:
+    """Refuse labels stored along other directions, say, which would be compared voxel by voxel."""
+    if place == first or place.is_close(first) or Geometry.default(first.ndim) in (place, first):
+        return
+    raise InputError(
+        Fault(
+            f"label lies elsewhere: {place}",
+            expected=f"{first}, as rater {first_rater}'s label",
+            fix="resample the label on the grid of its image, or correct its header",
             case=case,
             rater=rater,
         )
@@ -381,6 +399,7 @@ class Dataset:
         folder: where it was read from, if anywhere.
         features: names of the features, where a table with names holds them instead of images.
         rater_info: what the study's `raters.csv` says: by rater, then by column (`group`, ...).
+        gold_from: where its gold labels were read, if anywhere.
     """
 
     cases: tuple[Case, ...]
@@ -390,6 +409,7 @@ class Dataset:
     folder: Path | None = None
     features: tuple[str, ...] = ()
     rater_info: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    gold_from: Path | None = None
 
     def __repr__(self) -> str:
         names = ", ".join(self.raters[:8]) + (", ..." if len(self.raters) > 8 else "")

@@ -443,3 +443,50 @@ def test_a_class_that_nobody_declared_is_named(tmp_path):
     with pytest.raises(InputError, match="class 2") as caught:
         evaluate(tmp_path / "p", reference=read_dataset(tmp_path / "r"))
     assert (caught.value.faults[0].case, caught.value.faults[0].rater) == ("x", "(truth)")
+
+
+def test_a_class_called_all_is_one_of_the_classes():
+    truth = np.random.default_rng(0).integers(0, 3, (4, 6, 6))
+    drawn = np.where(np.arange(6) > 2, truth, 0)
+    found = []
+    for name in ("all", "each"):
+        classes = Classes(tuple(map(LabelClass, ("background", "core", name))))
+        data = dataset_from_arrays(drawn[:, None], raters=["network"], classes=classes)
+        known = dataset_from_arrays(truth[:, None], truths=truth, raters=["a"], classes=classes)
+        found.append(evaluate(data, known, n_resamples=9))
+    every, plain = found
+    pd.testing.assert_frame_equal(every.scores, plain.scores.rename(index={"each": '"all"'}))
+    named = plain.sizes.assign(**{"class": plain.sizes["class"].replace("each", '"all"')})
+    pd.testing.assert_frame_equal(every.sizes, named)
+
+
+def test_pixels_without_a_prediction_are_told_and_are_not_right():
+    truth = np.zeros((2, 8, 8), dtype=int)
+    truth[:, 4:7, 1:7] = 1
+    drawn = np.full((2, 8, 8), -1)
+    drawn[:, :2] = 0
+    data = dataset_from_arrays(drawn[:, None], raters=["network"])
+    known = dataset_from_arrays(truth[:, None], truths=truth, raters=["a"])
+    found = evaluate(data, known, n_resamples=9)
+    assert any("0.75 of the pixels" in note and "2 cases" in note for note in found.notes)
+    assert not any("right" in note for note in found.notes)
+    assert found.scores["n_empty"].sum() == 0
+    whole = evaluate(dataset_from_arrays(truth[:, None], raters=["network"]), known, n_resamples=9)
+    assert not any("without a prediction" in note for note in whole.notes)
+
+
+def test_a_reference_whose_files_contradict_each_other_is_refused(tmp_path):
+    folder = tmp_path / "reference" / "truth"
+    folder.mkdir(parents=True)
+    images = tmp_path / "reference" / "images"
+    images.mkdir()
+    for name, values in (("c0", (0, 255)), ("c1", (0, 2))):
+        mask = np.full((6, 6), values[0], dtype=np.uint8)
+        mask[2:4, 2:5] = values[1]
+        Pillow.fromarray(mask).save(folder / f"{name}.png")
+        Pillow.fromarray(np.arange(36, dtype=np.uint8).reshape(6, 6)).save(images / f"{name}.png")
+    drawn = np.zeros((2, 6, 6), dtype=int)
+    drawn[0, 2:4, 2:5], drawn[1, 2:4, 2:5] = 1, 2
+    data = dataset_from_arrays(drawn[:, None], raters=["network"], cases=["c0", "c1"])
+    with pytest.raises(InputError, match="understood as"):
+        evaluate(data, tmp_path / "reference")

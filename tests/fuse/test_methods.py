@@ -3,7 +3,7 @@
 import pytest
 
 from multirater.errors import InputError
-from multirater.fuse.methods import method_named, options_from_text
+from multirater.fuse.methods import method_named, options_from_text, require_options
 
 
 def test_words_become_values_of_the_kind_of_the_default():
@@ -35,3 +35,9 @@ def test_the_method_is_known():
 def test_the_vote_by_the_name_that_training_gives_it():
     with pytest.raises(InputError, match="'mode': the vote is majority-vote"):
         method_named("mode")
+
+
+@pytest.mark.parametrize("name", ["raters", "rater_axis", "classes", "start", "n_classes", "gold"])
+def test_what_comes_with_the_labels_is_no_option(name):
+    with pytest.raises(InputError, match="dawid-skene has no option"):
+        require_options("dawid-skene", {name: 1})

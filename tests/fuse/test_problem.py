@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from multirater import fuse
-from multirater.errors import InputError
+from multirater.errors import InputError, MultiraterWarning
 from multirater.fuse.problem import class_indices, pose
 
 pytestmark = pytest.mark.filterwarnings("ignore::multirater.errors.MultiraterWarning")
@@ -242,3 +242,15 @@ def test_raters_of_one_name_are_refused():
 def test_a_region_is_numbers(roi):
     with pytest.raises(InputError, match="roi holds something else"):
         fuse.staple(np.array([[0, 1, 1, 0], [1, 1, 1, 0]]), roi=np.array(roi))
+
+
+@pytest.mark.parametrize("nothing", [{"roi": np.zeros(3, bool)}, {"weights": np.zeros(3)}])
+def test_a_region_or_weights_that_leave_nothing_are_refused(nothing):
+    with pytest.raises(InputError, match="leave no label that counts"):
+        fuse.staple(np.array([[0, 1, 1]] * 3), **nothing)
+
+
+def test_classes_outside_of_the_region_alone_are_told():
+    labels = np.array([[0, 0, 0, 1, 1]] * 3)
+    with pytest.warns(MultiraterWarning, match="1 is drawn outside of the region"):
+        fuse.staple(labels, roi=np.array([1, 1, 1, 0, 0], bool))

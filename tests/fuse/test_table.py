@@ -177,6 +177,7 @@ ANSWERS = pd.DataFrame({"task": [1, 1, 2, 2], "rater": list("abab"), "label": li
         (ANSWERS, {"gold": pd.Series(["x", "y"], index=[1, 1])}, "task 1 has two gold labels"),
         (ANSWERS, {"raters": ["a", "Anna"]}, "no rater is called 'Anna'"),
         (ANSWERS.assign(label=[0, np.inf, 1, 1]), {}, "a label is inf"),
+        (ANSWERS, {"gold": {1: 1}}, "gold label 1 beside labels such as 'x'"),
     ],
 )
 def test_what_fits_nothing_in_a_table_is_named(frame, given, said):
@@ -187,3 +188,17 @@ def test_what_fits_nothing_in_a_table_is_named(frame, given, said):
 def test_gold_labels_of_other_tasks_make_no_class():
     found = fuse.majority_vote(ANSWERS, gold={1: "y", 99: "z"})
     assert (found.classes, found.label.tolist()) == (("x", "y"), ["y", "y"])
+
+
+@pytest.mark.parametrize("nothing", ["", None, np.nan, -1])
+def test_a_gold_label_that_is_missing_is_no_class(nothing):
+    frame = ANSWERS.assign(label=[0, 0, 1, 1]) if nothing == -1 else ANSWERS
+    found = fuse.majority_vote(frame, gold={1: nothing})
+    assert found.classes == fuse.majority_vote(frame).classes
+    assert found.label.tolist() == fuse.majority_vote(frame).label.tolist()
+
+
+@pytest.mark.parametrize("names", [{"raters": ["a", "a"]}, {"classes": ["x", "y", "y"]}])
+def test_a_name_given_twice_is_told(names):
+    with pytest.raises(InputError, match=r"two (raters|classes) are called"):
+        fuse.majority_vote(ANSWERS, **names)

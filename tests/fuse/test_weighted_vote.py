@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 
 from multirater import fuse
@@ -67,3 +68,32 @@ def test_few_gold_labels_tell_who_errs_where_most_err_alike():
     assert without.weight[:3].min() > without.weight[3:].max()
     assert held.weight[3:].min() > held.weight[:3].max()
     assert np.array_equal(held.label[:100], truth[:100])
+
+
+def test_class_labels_are_fused_alike_whatever_their_classes_are_called():
+    rng = np.random.default_rng(0)
+    said = rng.integers(0, 3, (5, 12))
+    names = [("ant", "bee", "cow"), ("zebra", "bee", "cow"), ("yak", "zebra", "ant")]
+    found = []
+    for classes in names:
+        answers = [(f"t{t}", f"w{r}", classes[said[r, t]]) for r in range(5) for t in range(12)]
+        frame = pd.DataFrame(answers, columns=["task", "worker", "label"])
+        result = fuse.weighted_vote(frame)
+        shares = result.probability[list(classes)].to_numpy()
+        found.append((shares, result.weight))
+    for shares, weight in found[1:]:
+        np.testing.assert_allclose(shares, found[0][0])
+        np.testing.assert_allclose(weight, found[0][1])
+    from_array = fuse.weighted_vote(said, 3)
+    np.testing.assert_allclose(from_array.probability.T, found[0][0])
+
+
+def test_a_rater_of_two_answers_counts_nearly_as_everybody():
+    """Two answers alike are no proof of skill, nor two that differ of the lack of it."""
+    said = np.full((5, 40), -1)
+    said[:3] = np.arange(40) % 4
+    said[3, :2], said[4, :2] = said[0, :2], (said[0, :2] + 1) % 4
+    lucky, unlucky = fuse.weighted_vote(said, 4).weight[3:]
+    steady = fuse.weighted_vote(said, 4).weight[0]
+    assert unlucky < lucky <= steady
+    assert unlucky > steady / 12

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -245,3 +246,8 @@ def test_drawings_survive_being_written(tmp_path, rater, n_classes, n_empty, suf
 def test_drawings_that_cannot_be_are_refused(text):
     with pytest.raises(InputError):
         simulate_dataset(squares(), [parse_rater(text)], seed=0)
+
+
+def test_what_is_said_of_real_raters_is_not_said_of_simulated_ones():
+    digits = replace(squares(), rater_info={"anna": {"group": "expert"}})
+    assert simulate_dataset(digits, seed=0).rater_info == {}

@@ -7,6 +7,8 @@ from sklearn.metrics import cohen_kappa_score, f1_score
 import multirater
 from multirater import metrics
 from multirater.errors import InputError
+from multirater.io import dataset_from_arrays
+from multirater.types import Classes, LabelClass
 
 RATED = [{"a": 1, "b": 1}, {"a": 2, "b": 2}, {"a": 5, "b": 2}, {"a": 5, "b": 5}]
 
@@ -186,3 +188,15 @@ def test_names_in_no_known_order_are_told_on_a_scale(tmp_path):
     ]
     assert "high, low and medium" in note
     assert not any("scale" in each for each in multirater.agreement(data).notes)
+
+
+def test_a_class_called_all_is_one_of_the_classes():
+    said = np.random.default_rng(0).integers(0, 3, (30, 4))
+    every, plain = (
+        multirater.agreement(
+            dataset_from_arrays(said, classes=Classes(tuple(map(LabelClass, names)))), n_resamples=9
+        ).coefficients
+        for names in (("all", "some", "none"), ("each", "some", "none"))
+    )
+    assert every.index.is_unique
+    pd.testing.assert_frame_equal(every, plain.rename(index={"each": '"all"'}))

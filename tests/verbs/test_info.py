@@ -5,7 +5,7 @@ import pytest
 
 import multirater
 from multirater.io import write_image
-from multirater.types import Geometry, Image
+from multirater.types import Classes, Geometry, Image, LabelClass
 
 
 @pytest.fixture
@@ -70,3 +70,15 @@ def test_spacing_is_in_pixels_where_no_millimetres_are_known(labels, tmp_path):
         write_image(Image(np.eye(4, dtype=np.uint8)[None], place), target)
     found = multirater.info(multirater.read_dataset(tmp_path))
     assert found.summary["spacing"] == "0.5 x 2 mm (1)"
+
+
+@pytest.mark.parametrize("name", ["quality", "rank", "cases", "rater", "quality_low"])
+def test_classes_and_columns_called_as_those_of_the_table(name):
+    said = np.array([[0, 1, 1], [1, 1, 1], [0, 0, 1], [1, 0, 1]])
+    classes = Classes((LabelClass(name), LabelClass("other")))
+    data = multirater.dataset_from_arrays(said, raters=["a", "b", "c"], classes=classes)
+    data = replace(data, rater_info={"a": {name: "1", "group": "x"}})
+    raters = multirater.info(data).raters
+    assert raters.columns.is_unique
+    assert raters[f'"{name}"'].tolist() == pytest.approx([0.5, 0.5, 0.0])
+    assert raters["cases"].tolist() == [4, 4, 4]

@@ -81,7 +81,7 @@ def next(
     prices = _prices(cost)
     if output is not None:
         require_writable(output, "labels to ask for", SUFFIXES, overwrite=overwrite)
-        require_unread(output, [study, *([] if run is None else [run])])
+        require_unread(output, [study, *(each for each in (run, gold) if each is not None)])
     data: Dataset | Path = study
     if not is_answer_table(study):
         data = opened(study, raters=raters, exclude=exclude, gold=gold)

@@ -79,6 +79,9 @@ class CaseScores:
         sizes: by the truth and the raters, pixels of each class (2, n_classes) that they labelled:
             as predicted, and as they did.
         unit: size of a pixel and its unit.
+        unpredicted: pixels that the truth or a rater labelled and the prediction leaves open, and
+            all that they labelled.
+        rules: by which values of the reference's files were understood, and the highest index.
         faults: why the case could not be measured.
     """
 
@@ -90,6 +93,9 @@ class CaseScores:
     empty: set[Key] = field(default_factory=set)
     sizes: dict[str, NDArray[np.int64]] = field(default_factory=dict)
     unit: tuple[float, str] = (1.0, "px")
+    unpredicted: tuple[int, int] = (0, 0)
+    rules: tuple[str, ...] = ()
+    highest: int = MISSING
     faults: tuple[Fault, ...] = ()
 
     def add(self, values: Mapping[Key, float]) -> None:
@@ -147,7 +153,23 @@ def _score(case: Case, predicted: PredictedCase, job: ScoreJob) -> CaseScores:
         _as_sets(found, seen, job.match_raters)
     if true is not None:
         _confusion(found, seen, true, real, predicted, job)
+    found.unpredicted = _unpredicted(seen)
+    if found.unpredicted[0]:
+        found.empty.clear()  # where something may be, nobody looked
+    known = [*labels.values(), *([] if truth is None else [truth])]
+    found.rules = tuple(sorted({each.rule for each in known}))
+    found.highest = max((int(each.array.max(initial=MISSING)) for each in known), default=MISSING)
     return found
+
+
+def _unpredicted(seen: _Seen) -> tuple[int, int]:
+    """Count pixels that the reference labels: those without a prediction, and all."""
+    known = [*seen.real.values(), *([] if seen.truth is None else [seen.truth])]
+    if seen.weights is None or not known:
+        return 0, 0
+    labelled = np.any([each != MISSING for each in known], axis=0)
+    open_ = labelled & (seen.label == MISSING)
+    return int(seen.weights[open_].sum()), int(seen.weights[labelled].sum())
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,6 +10,7 @@ import pandas as pd
 from multirater.evaluation.predictions import PredictedCase, Predictions, open_predictions
 from multirater.evaluation.soft_scores import ALL, SOFT_DICE, WITH_MEAN, soft_scores
 from multirater.metrics import dice_score
+from multirater.metrics.rater_columns import row_words
 from multirater.types import Case, Classes, Dataset
 
 SOFT = (SOFT_DICE, WITH_MEAN)
@@ -59,7 +60,7 @@ def _case_rows(
     space = next(iter(labels.values())).shape if known is None else known.shape
     for number, file in enumerate(predicted.recurrences):
         soft = predicted.read_probability(file, space)
-        scores = soft_scores(soft, known, list(labels.values()), classes.names)
+        scores = soft_scores(soft, known, list(labels.values()), row_words(classes.names))
         label = soft.argmax(0).astype(np.int16)
         yield {
             "recurrence": number,

@@ -125,7 +125,7 @@ class Summary:
             cases=self._cases(column, groups),
             groups=self._groups(column, groups),
             sizes=size_table(self.found, self.classes, level=self.draws.level),
-            notes=(*notes, *_empty_note(n_empty), *self._cm_note(column)),
+            notes=(*notes, *self._open_note(), *_empty_note(n_empty), *self._cm_note(column)),
             level=self.draws.level,
             seed=self.draws.seed,
         )
@@ -141,6 +141,18 @@ class Summary:
         return [
             (key, float(value), float(low), float(high), int(n))
             for key, (value, low, high), n in zip(keys, ends, n_cases, strict=True)
+        ]
+
+    def _open_note(self) -> list[str]:
+        """Say which part of the reference the scores are not of."""
+        parts = [each.unpredicted for each in self.found if each.unpredicted[0]]
+        if not parts:
+            return []
+        n_open = sum(missed for missed, _ in parts)
+        share = n_open / max(sum(each.unpredicted[1] for each in self.found), 1)
+        return [
+            f"{share:.2g} of the pixels that the reference labels are without a prediction, in "
+            f"{counted(len(parts), 'case')}: scores are of the others alone"
         ]
 
     def _correlations(self, column: Columns) -> list[Row]:

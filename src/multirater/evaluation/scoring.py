@@ -24,6 +24,8 @@ from multirater.evaluation.predictions import (
     open_predictions,
 )
 from multirater.evaluation.result import Draws, Evaluation, Summary
+from multirater.io.contradictions import Understood, contradictions
+from multirater.metrics.rater_columns import row_words
 from multirater.parallel import map_parallel
 from multirater.types import MISSING, Case, Classes, Dataset
 
@@ -119,8 +121,9 @@ def evaluate_opened(
         workers: number of processes.
     """
     pairs, notes = _paired(reference, opened)
+    names = row_words(classes.names)
     job = ScoreJob(
-        classes.names,
+        names,
         by_vote=all(case.truth is None for case, _ in pairs),
         match_raters=any(set(case.raters) & set(reference.raters) for _, case in pairs),
         cm=opened.cm,
@@ -129,9 +132,16 @@ def evaluate_opened(
         map_parallel(partial(score_case, job=job), pairs, label="evaluating", workers=workers)
     )
     faults = [fault for each in found for fault in each.faults]
+    if reference.classes is None:
+        faults += contradictions(
+            [
+                Understood(case, each.rules, each.highest)
+                for (case, _), each in zip(pairs, found, strict=True)
+            ]
+        )
     if faults:
         raise InputError(faults)
-    return Summary(pairs, found, opened.cm, classes.names, draws).evaluation(notes)
+    return Summary(pairs, found, opened.cm, names, draws).evaluation(notes)
 
 
 def evaluate_many(

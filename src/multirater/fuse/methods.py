@@ -77,9 +77,13 @@ def _number(text: str, kind: Callable[[str], Any]) -> Any:
     return value if abs(value) < _LARGEST else text
 
 
+_GIVEN = ("labels", "n_classes", "inputs", "start", "prior_map")
+
+
 def require_options(method: str, options: Mapping[str, Any]) -> None:
     """Refuse options that a method does not have."""
-    known = {*signature(METHODS[method]).parameters, *Inputs.__annotations__} - {"inputs"}
+    # What comes with the labels is taken from the study, and so is how many classes there are.
+    known = set(signature(METHODS[method]).parameters) - {*_GIVEN, *Inputs.__annotations__}
     unknown = [name for name in options if name not in known]
     if unknown:
         raise InputError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, TypedDict
@@ -14,9 +15,11 @@ from numpy.typing import ArrayLike, NDArray
 from multirater.errors import Fault, InputError
 from multirater.fuse.answers import Answers, answers_from_rows
 from multirater.fuse.table import Table, encode_table, require_raters
+from multirater.fuse.user_warning import warn_user
 from multirater.metrics.class_indices import class_indices, unmasked
 from multirater.patterns import Patterns, encode_patterns, merge_patterns
 from multirater.types import MISSING, MOST_CLASSES, Labels
+from multirater.words import listed
 
 LabelInput: TypeAlias = ArrayLike | Labels | pd.DataFrame | Sequence[NDArray[Any]]
 """Labels (n_raters, *space), a sequence of such cases, a long table or a wide table."""
@@ -102,6 +105,8 @@ def pose(
         _require_array(roi=roi, weights=weights, prior=prior_map, pooled=pooled or None)
         if classes is None and n_classes is not None:
             classes = range(n_classes)
+        _require_distinct(raters)
+        _require_distinct(classes, "classes")
         if raters is not None:
             require_raters(labels, raters)
         return _pose_table(encode_table(labels, raters=raters, classes=classes, gold=gold))
@@ -131,6 +136,8 @@ def pose(
         parts = _weighted(parts, _listed(weights, pooled))
     merged, positions = merge_patterns(parts) if len(parts) > 1 else (parts[0], [None])
     answers = _answers(merged, len(names), size, vectors, bool(keys[0]))
+    if regions is not None or weights is not None:
+        _require_some(answers, class_names)
 
     def decode(label: NDArray[np.int64], probability: NDArray[np.float64]) -> tuple[Any, Any]:
         maps = [
@@ -140,6 +147,29 @@ def pose(
         return ([m[0] for m in maps], [m[1] for m in maps]) if pooled else maps[0]
 
     return Problem(answers, names, class_names, decode)
+
+
+def _require_some(answers: Answers, classes: Sequence[Hashable]) -> None:
+    """Refuse regions and weights that leave nothing to learn from, and tell classes outside."""
+    said = np.asarray(answers.matrix.sum(0)).reshape(answers.n_raters, -1).sum(0)
+    counted = answers.class_totals()
+    if said.any() and not counted.any():
+        raise InputError(
+            Fault(
+                "the region of interest, or the weights, leave no label that counts",
+                expected="at least one labelled pixel inside, of a weight above 0",
+            )
+        )
+    outside = [
+        str(name)
+        for name, one, other in zip(classes, said, counted, strict=True)
+        if one and not other
+    ]
+    if outside and answers.gold is None:
+        warn_user(
+            f"{listed(outside)} is drawn outside of the region of interest alone: methods that "
+            "learn how frequent classes are do not find it anywhere"
+        )
 
 
 def _listed(given: Any, pooled: bool) -> list[Any]:
@@ -304,11 +334,13 @@ def _as_labels(labels: Any, rater_axis: int) -> NDArray[Any]:
     return class_indices(np.moveaxis(array, rater_axis, 0))
 
 
-def _require_distinct(raters: Sequence[Hashable] | None) -> None:
-    twice = [] if raters is None else [name for name in raters if list(raters).count(name) > 1]
+def _require_distinct(names: Sequence[Hashable] | None, what: str = "raters") -> None:
+    twice = [
+        name for name, n_times in Counter(() if names is None else names).items() if n_times > 1
+    ]
     if twice:
         raise InputError(
-            Fault(f"two raters are called {twice[0]}", expected="distinct names", fix="rename one")
+            Fault(f"two {what} are called {twice[0]}", expected="distinct names", fix="rename one")
         )
 
 

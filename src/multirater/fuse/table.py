@@ -244,7 +244,16 @@ def _label_codes(
         codes, found = _without_missing(*_numbered(values, sort=True))
         names = [_plain(value) for value in found]
         golden = set() if gold is None else {_plain(value) for value in gold.dropna().tolist()}
-        known = sorted(golden - set(names))
+        new = golden - set(names)
+        if new and len({isinstance(name, str) for name in (*names, *new)}) > 1:
+            raise InputError(
+                Fault(
+                    f"gold label {next(iter(new))!r} beside labels such as {names[0]!r}",
+                    expected="numbers, or texts: 1 is not '1'",
+                    fix="name classes in gold labels as the table does",
+                )
+            )
+        known = sorted(new)
         _require_finite(names + known)
         return codes, tuple(names + known)
     codes = _index(classes).get_indexer(pd.Index(values))
@@ -319,7 +328,8 @@ def _gold_of(gold: Mapping[Any, Any] | pd.Series[Any], tasks: pd.Index[Any]) -> 
                 fix="name the tasks as the table does",
             )
         )
-    return given.reindex(tasks)
+    is_known = [not _is_missing(value) for value in given.tolist()]
+    return given[is_known].dropna().reindex(tasks)
 
 
 def _first(names: pd.Index[Any]) -> Any:

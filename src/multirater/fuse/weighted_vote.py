@@ -8,9 +8,12 @@ raters is the majority.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Unpack
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from multirater.fuse.answers import Answers
@@ -21,7 +24,7 @@ from multirater.fuse.pattern_blocks import PatternBlocks
 from multirater.fuse.problem import Inputs, LabelInput, pose
 from multirater.fuse.result import FusionResult
 from multirater.metrics.overlap import overlaps_of_tables
-from multirater.types import MISSING
+from multirater.types import MISSING, Labels
 
 Array = NDArray[np.float64]
 
@@ -29,26 +32,39 @@ _ROUNDS = 5
 _LEAST, _MOST = 0.02, 0.98
 """Agreement is kept between these: a vote always counts, and never infinitely."""
 
-_FEW = 3
-"""Answers to an item up to which a tie of the others is shared."""
-
 _GOLD = 30.0
 """How many items count as much as one whose class is known, when raters are weighed: raters who
 err alike confirm one another, and few gold labels have to speak against that."""
+
+_USUAL = 20.0
+"""Answers of the usual share that are added to those of each rater of class labels."""
 
 _LARGEST = 0.4
 """Largest share of all weight that one rater may have."""
 
 
 def weighted_vote(
-    labels: LabelInput, n_classes: int | None = None, **inputs: Unpack[Inputs]
+    labels: LabelInput,
+    n_classes: int | None = None,
+    *,
+    background: bool | None = None,
+    **inputs: Unpack[Inputs],
 ) -> FusionResult:
     """Return the class with most votes, each counting by how far the rater agrees with the others.
 
-    A vote counts a / (1 - a), where a is the rater's Dice with the weighted vote of the others: the
-    mean over all classes but 0, which is taken for the background of drawings. Where a gold label
+    A vote counts a / (1 - a), where a is the rater's agreement with the weighted vote of the
+    others. Of drawings that is Dice, the mean over all classes but 0, their background. Of class
+    labels, none of which is a background, it is the share of answers alike, twenty answers of the
+    usual share beside them: a rater of few answers counts nearly as everybody. Where a gold label
     is known, raters are held against that, and it counts as thirty others. A tie goes to the lowest
     class index; `n_ties` counts them. `weight` of the result says what votes counted.
+
+    Args:
+        labels: of the raters, as in `dawid_skene`.
+        n_classes: as there.
+        background: whether class 0 is the background of drawings; when not given, it is in arrays
+            with two axes of space or more, and there is none in tables and lists of answers.
+        inputs: as there.
 
     Example:
         >>> masks = np.array([[0, 1, 1, 1, 0], [0, 1, 1, 1, 0], [1, 0, 0, 0, 1], [0, 0, 0, 1, 1]])
@@ -57,7 +73,8 @@ def weighted_vote(
     """
     problem = pose(labels, n_classes, **inputs)
     answers = problem.answers
-    weight = vote_weights(answers)
+    is_drawn = _has_space(labels) if background is None else background
+    weight = vote_weights(answers, DRAWINGS if is_drawn else CLASS_LABELS)
     prior = answers.class_frequency()
     shares = weighted_shares(answers, weight, prior)
     label, _ = row_labels(answers, shares)
@@ -67,11 +84,58 @@ def weighted_vote(
     return result_of("weighted-vote", problem, fit, weight=weight)
 
 
-def vote_weights(answers: Answers | PatternBlocks) -> Array:
+def _has_space(labels: LabelInput) -> bool:
+    """Whether labels have an axis of space beside the first, so that they are drawings."""
+    if isinstance(labels, pd.DataFrame):
+        return False
+    first = labels[0] if isinstance(labels, Sequence) and len(labels) else labels
+    return np.ndim(first.array if isinstance(first, Labels) else first) > 2
+
+
+def agreement_of_drawings(counts: Array) -> Array:
+    """Return Dice of each rater, (n_raters,), from tables (n_raters, class of the others, said)."""
+    return overlaps_of_tables(counts, "dice", None)
+
+
+def agreement_of_answers(counts: Array) -> Array:
+    """Return the share of answers alike, (n_raters,), drawn to the usual one where there are few.
+
+    Example:
+        >>> agreement_of_answers(np.array([[[9.0, 1], [1, 9]], [[1, 0], [0, 0]]])).round(3)
+        array([0.902, 0.909])
+    """
+    total = counts.sum((1, 2))
+    alike = np.trace(counts, axis1=1, axis2=2)
+    usual = alike.sum() / max(total.sum(), 1e-300)
+    drawn = (alike + _USUAL * usual) / (total + _USUAL)
+    return np.asarray(np.where(total > 0, drawn, np.nan))
+
+
+@dataclass(frozen=True)
+class Judged:
+    """How raters are held against the vote of the others.
+
+    Attributes:
+        agreement: of the raters, from how they compare with that vote.
+        shared: answers to an item up to which a tie of the others is shared; beyond, the lowest
+            class has it.
+    """
+
+    agreement: Callable[[Array], Array]
+    shared: float
+
+
+DRAWINGS = Judged(agreement_of_drawings, 3)
+CLASS_LABELS = Judged(agreement_of_answers, np.inf)
+"""No class is the lowest: what it is called tells nothing."""
+
+
+def vote_weights(answers: Answers | PatternBlocks, judged: Judged = DRAWINGS) -> Array:
     """Return what the vote of each rater counts, (n_raters,), summing to one.
 
     Args:
         answers: what the raters said; the same in blocks takes less memory.
+        judged: how raters are held against the others.
     """
     parts = (answers,) if isinstance(answers, Answers) else answers
     weight = np.full(answers.n_raters, 1 / answers.n_raters)
@@ -79,23 +143,24 @@ def vote_weights(answers: Answers | PatternBlocks) -> Array:
         # Sums of whole and half numbers: in whichever order they are taken, they are the same.
         counts = np.zeros((answers.n_raters, answers.n_classes, answers.n_classes))
         for part in parts:
-            _add_judged(counts, part, weight)
-        weight = _shares(overlaps_of_tables(counts, "dice", None))
+            _add_judged(counts, part, weight, judged.shared)
+        weight = _shares(judged.agreement(counts))
     return weight
 
 
-def _add_judged(counts: Array, answers: Answers, weight: Array) -> None:
+def _add_judged(counts: Array, answers: Answers, weight: Array, shared: float) -> None:
     """Add how the answers of each rater compare with the vote of the others.
 
     Args:
         counts: (n_raters, class of the others, class said), in items.
         answers: what the raters said.
         weight: (n_raters,), what votes count.
+        shared: answers to an item up to which a tie of the others is shared.
     """
     row = np.repeat(np.arange(len(answers)), np.diff(answers.matrix.indptr))
     rater, said = np.divmod(answers.matrix.indices, answers.n_classes)
     items = answers.weight[row] * answers.matrix.data
-    few = np.diff(answers.matrix.indptr)[row] <= _FEW
+    few = np.diff(answers.matrix.indptr)[row] <= shared
     votes = _votes(answers, weight)[row]
     votes[np.arange(len(row)), said] -= weight[rater]
     if answers.gold is not None:

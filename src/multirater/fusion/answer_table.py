@@ -123,7 +123,8 @@ def fuse_table(
     }
     if known:
         settings["gold"] = len(known)
-    with fusion_folder(folder, settings, [path], resume=False, overwrite=overwrite) as part:
+    inputs = [path] if gold is None else [path, gold]
+    with fusion_folder(folder, settings, inputs, resume=False, overwrite=overwrite) as part:
         done = _fused(frame, encoded, choice, known, path, part)
         write_settings(part, settings, done.findings)
     return replace(done, folder=folder)

@@ -6,7 +6,7 @@ sets reads it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -29,9 +29,10 @@ from multirater.io.results.layout import FUSION
 from multirater.io.results.origin import write_origin
 from multirater.io.results.statements import read_json
 from multirater.io.survey import Survey, survey
-from multirater.progress import say_how_to_go_on
+from multirater.progress import say, say_how_to_go_on
 from multirater.sanity import say_findings
 from multirater.types import Dataset
+from multirater.words import counted, listed
 
 
 def fuse_dataset(
@@ -96,9 +97,10 @@ def fuse_dataset(
         "options": dict(options),
         "why": choice.why,
     }
-    n_gold = sum(case.gold is not None for case in dataset)
-    if n_gold:
-        settings["gold"] = n_gold
+    decided = [case for case in dataset if case.gold is not None]
+    if decided:
+        settings["gold"] = sum(bool(case.labels) for case in decided)
+        _say_left_out([case.name for case in decided if not case.labels])
     inputs = folders_of(dataset)
     with fusion_folder(target, settings, inputs, resume=resume, overwrite=overwrite) as part:
         found = survey(dataset, workers=workers, with_images=fuser is not None)
@@ -128,6 +130,15 @@ def fuse_dataset(
         write_settings(part, {**settings, "labels": found.digest}, done.findings)
     done = replace(done, folder=target)
     return replace(done, method=method, why=choice.why)
+
+
+def _say_left_out(decided: Sequence[str]) -> None:
+    """Tell cases that an expert decided and no rater labelled: there is nothing to fuse."""
+    if decided:
+        say(
+            f"gold labels of {counted(len(decided), 'case')} without any label of a rater are "
+            f"left out: {listed(decided)}"
+        )
 
 
 def _require_finished_of(target: Path, found: Survey) -> None:

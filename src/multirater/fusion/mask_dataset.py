@@ -115,6 +115,8 @@ def _pooled_result(found: Survey, settings: Mapping[str, Any]) -> FusionResult:
         return pooled_weighted_vote(blocks, raters, names)
     rows, counts = blocks.whole()
     options = dict(settings["options"])
+    if settings["method"] == "weighted-vote":
+        options.setdefault("background", True)  # patterns have no more axes than class labels
     if has_gold and (rows[:, -1] != MISSING).any():
         options["gold"] = rows[:, -1]
     return method_named(settings["method"])(

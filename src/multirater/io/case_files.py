@@ -47,7 +47,7 @@ class CaseFiles:
 
 
 def folders_of(dataset: Dataset) -> set[Path]:
-    """Return the folders that a data set is read from: its own, and those its files lie in."""
+    """Return the folders that a data set is read from: its own, its gold labels', its files'."""
     sources = [
         source
         for case in dataset
@@ -60,7 +60,7 @@ def folders_of(dataset: Dataset) -> set[Path]:
         )
         if source is not None
     ]
-    own = set() if dataset.folder is None else {dataset.folder}
+    own = {each for each in (dataset.folder, dataset.gold_from) if each is not None}
     # Not by pathlib: a large study has many files in few folders.
     return own | set(map(Path, {os.path.dirname(file) for each in sources for file in each.files}))  # noqa: PTH120
 

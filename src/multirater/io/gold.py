@@ -152,7 +152,7 @@ def with_gold(dataset: Dataset, path: str | Path | pd.DataFrame) -> Dataset:
         + (f"; {counted(others, 'more')} of cases that are not here" if others else "")
     )
     cases = tuple(replace(case, gold=sources.get(case.name)) for case in dataset)
-    return replace(dataset, cases=cases)
+    return replace(dataset, cases=cases, gold_from=Path(place) if place else None)
 
 
 def gold_names(path: str | Path) -> dict[str, str]:
@@ -165,6 +165,7 @@ def gold_names(path: str | Path) -> dict[str, str]:
     if opened is None:
         say(f"no case is decided yet in {path}")
         return {}
+    _require_one_rater(opened, str(path))
     if opened.kind != "classes" or opened.classes is None:
         raise InputError(
             Fault("gold labels that are masks", expected="class labels", file=str(path))
@@ -265,20 +266,24 @@ def _read_renumbered(source: Source[LabelMap], places: list[int]) -> LabelMap:
 
 
 def _require_fitting(gold: Dataset, study: Dataset, place: str) -> None:
+    _require_one_rater(gold, place)
+    if gold.kind != study.kind:
+        raise InputError(
+            Fault(
+                f"gold labels that are {gold.kind}",
+                expected=f"{study.kind}, as the labels of the study",
+                file=place,
+            )
+        )
+
+
+def _require_one_rater(gold: Dataset, place: str) -> None:
     if len(gold.raters) != 1:
         raise InputError(
             Fault(
                 f"gold labels of {counted(len(gold.raters), 'rater')}",
                 expected="one, whose word counts",
                 fix="name a folder of `view --adjudicate`, or a data set with one rater",
-                file=place,
-            )
-        )
-    if gold.kind != study.kind:
-        raise InputError(
-            Fault(
-                f"gold labels that are {gold.kind}",
-                expected=f"{study.kind}, as the labels of the study",
                 file=place,
             )
         )

@@ -1,4 +1,4 @@
-"""How the classes stand in the names of the columns of `raters.csv`."""
+"""How the classes stand in tables: in columns of `raters.csv`, and in rows beside `all`."""
 
 from __future__ import annotations
 
@@ -42,6 +42,16 @@ def matrix_columns(classes: Sequence[Hashable]) -> list[str]:
     """
     words = column_words(classes)
     return [f"cm[{true},{observed}]" for true in words for observed in words]
+
+
+def row_words(classes: Sequence[str]) -> tuple[str, ...]:
+    """Return the classes as they stand in rows, beside the row of all of them, which is `all`.
+
+    Example:
+        >>> row_words(["all", "some"])
+        ('"all"', 'some')
+    """
+    return tuple(_quoted(name) if name == "all" else name for name in classes)
 
 
 def class_of_word(word: str) -> str:

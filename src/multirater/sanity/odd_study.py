@@ -16,6 +16,7 @@ from multirater.sanity.pictures import pictures_for_labels
 from multirater.sanity.resolution import coarse_raters
 from multirater.sanity.reversed import reversed_masks
 from multirater.sanity.shift import shifted_raters
+from multirater.sanity.splits import odd_splits
 from multirater.sanity.unlabelled import unlabelled_files
 from multirater.sanity.unmatched_raters import unmatched_raters
 from multirater.trust import Finding, gravest_first
@@ -37,6 +38,7 @@ _CHECKS = (
     empty_for_missing,
     missing_for_empty,
     mixed_patients,
+    odd_splits,
     unmatched_raters,
     odd_class_names,
 )

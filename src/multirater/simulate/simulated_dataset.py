@@ -113,6 +113,7 @@ def simulate_dataset(
             name for name, rater in zip(names, raters, strict=True) if rater.kind not in DRAWN_KINDS
         ),
         classes=classes,
+        rater_info={},
     )
 
 

@@ -19,7 +19,7 @@ from multirater.errors import Fault, InputError
 from multirater.io.survey import CaseSurvey, Survey
 from multirater.io.tables.table_check import LabelKind
 from multirater.progress import track
-from multirater.training.finite import require_finite
+from multirater.training.finite import require_finite, require_small_offsets
 from multirater.training.same_channels import require_same_channels
 from multirater.types import MISSING, Case, Dataset
 
@@ -108,10 +108,14 @@ def fingerprint(found: Survey) -> Fingerprint:
         InputError: no images, or images of different kinds.
     """
     dataset = found.dataset
+    # As `training.data.named_splits` has it: those without a split, unless there are others.
+    takes_part = {"train", "val", "valid", "validation"}
+    if "train" not in {case.split for case in dataset}:
+        takes_part.add("")
     usable = [
         (case, seen)
         for case, seen in zip(dataset, found.cases, strict=True)
-        if seen.n_channels and case.split in ("", "train", "val", "valid", "validation")
+        if seen.n_channels and case.split in takes_part
     ]
     labelled = [each for each in usable if each[0].labels or each[0].drawings]
     usable = labelled or usable
@@ -120,6 +124,8 @@ def fingerprint(found: Survey) -> Fingerprint:
     spacings = np.array([seen.spacing for _, seen in usable], dtype=float)
     n_classes = len(found.classes)
     looks = _looks([case for case, _ in usable], dataset.kind, n_classes)
+    if looks[0].ndim == 0:
+        require_small_offsets(np.concatenate([look.pixels for look in looks], axis=1).T)
     values = _intensities(looks)
     named = {case.patient for case, _ in usable if case.patient}
     return Fingerprint(

@@ -19,6 +19,7 @@ from multirater.io.survey import Survey, survey
 from multirater.metrics.known import ratio_or_nan
 from multirater.metrics.overlap import Overlap
 from multirater.metrics.pairwise import kappas_of_tables, pair_tables
+from multirater.metrics.rater_columns import row_words
 from multirater.metrics.rating_counts import RatingCounts, Ratings
 from multirater.progress import track
 from multirater.sanity.mixed_axes import said_of_axes
@@ -110,7 +111,7 @@ def agreement(
         for (measure, label), values in scores.of_cases.items()
     }
     for name, measure in track(measures.items(), "measuring agreement", len(measures)):
-        estimates |= _coefficients(name, measure, pooled, found.classes.names, draws)
+        estimates |= _coefficients(name, measure, pooled, row_words(found.classes.names), draws)
     several_cases = len(np.unique(pooled.cases)) > 1
     pairs = _pairs(found, scores)
     return Agreement(
@@ -251,7 +252,7 @@ class _PairScores:
 
     @staticmethod
     def of(found: Survey) -> _PairScores:
-        names, n_raters = found.classes.names, len(found.dataset.raters)
+        names, n_raters = row_words(found.classes.names), len(found.dataset.raters)
         classes: dict[str, int | None] = {"all": None}
         if len(names) > 2:
             classes |= {name: k for k, name in enumerate(names) if k > 0}

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from multirater.dataset_disagreement import disagreements
+from multirater.fuse.quality import COLUMNS as QUALITY
 from multirater.fusion.study_quality import quality_of_study
 from multirater.io.formats.grid import is_default
 from multirater.io.survey import Survey, survey
@@ -76,24 +77,29 @@ def _cases(found: Survey) -> pd.DataFrame:
     return pd.DataFrame(rows).set_index("case")
 
 
+_COLUMNS = ("rater", "cases", *QUALITY)
+"""Of the table of raters; classes that are called so stand there in quotation marks."""
+
+
 def _raters(found: Survey) -> pd.DataFrame:
     names = found.classes.names
     labelled = Counter(rater for case in found.dataset for rater in case.labels)
     pixels = sum((class_counts(case, len(names)) for case in found.cases), np.zeros((1, 1)))
     about = list(dict.fromkeys(name for said in found.dataset.rater_info.values() for name in said))
-    about = [name for name in about if name not in ("rater", "cases", *names)]
+    shown = [f'"{name}"' if name in _COLUMNS else name for name in names]
+    about = [name for name in about if name not in (*_COLUMNS, *shown)]
     rows = []
     for number, rater in enumerate(found.dataset.raters):
         total = pixels[number].sum()
         share = pixels[number] / total if total else np.full(len(names), np.nan)
         said = found.dataset.rater_info.get(rater, {})
         row = {"rater": rater, **{name: said.get(name, "") for name in about}}
-        rows.append(row | {"cases": labelled[rater], **dict(zip(names, share, strict=True))})
-    columns = ["rater", *about, "cases", *names]
+        rows.append(row | {"cases": labelled[rater], **dict(zip(shown, share, strict=True))})
+    columns = ["rater", *about, "cases", *shown]
     table = pd.DataFrame(rows, columns=columns).set_index("rater")
     quality = study_quality(found)
     for place, name in enumerate(quality):
-        table.insert(len(about) + 1 + place, name, quality[name], allow_duplicates=True)
+        table.insert(len(about) + 1 + place, name, quality[name])
     return table
 
 

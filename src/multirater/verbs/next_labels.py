@@ -59,7 +59,7 @@ def next_labels(
         >>> found.labels[["case", "rater", "reason"]].iloc[0].tolist()
         ['c', 'bert', 'try-out']
     """
-    if budget <= 0:
+    if not budget > 0:
         raise InputError(Fault(f"a budget of {budget:g}", expected="a number above 0"))
     known = _known(data, run, workers=workers, trust_code=trust_code)
     return ranked_labels(
@@ -120,8 +120,9 @@ def _prices(known: Known, cost: Mapping[str, float]) -> NDArray[np.float64]:
                     expected=f"one of {listed(list(known.raters), 12)}",
                 )
             )
-        if not 0 < price < float("inf"):
-            raise InputError(Fault(f"a cost of {price:g} for {rater}", expected="above 0"))
+        told: object = price
+        if isinstance(told, str) or not 0 < price < float("inf"):
+            raise InputError(Fault(f"a cost of {price!r} for {rater}", expected="above 0"))
     return np.array([float(cost.get(rater, 1.0)) for rater in known.raters])
 
 

@@ -1,10 +1,17 @@
+import io
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from multirater.errors import InputError
 from multirater.io import dataset_from_arrays, read_dataset, write_dataset
-from multirater.io.tables.result_table import named_rows, read_result_table, write_result_table
+from multirater.io.tables.result_table import (
+    named_rows,
+    print_result_table,
+    read_result_table,
+    write_result_table,
+)
 
 ODD = ["=1+1", "NA", "01", "@anna", "-x", "anna"]
 
@@ -45,3 +52,18 @@ def test_a_class_may_be_called_as_the_first_column_is(tmp_path):
     write_result_table(table, tmp_path / "cases.csv")
     found = named_rows(read_result_table(tmp_path / "cases.csv", key="case"), "case")
     pd.testing.assert_frame_equal(found, table)
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_a_terminal_is_not_steered_and_a_pipe_gets_what_is_there():
+    table = pd.DataFrame({"\x1b[31mred": ["a\x1b[2Jb", "c"]}, index=pd.Index(["x", "\x9by"]))
+    shown, piped = Terminal(), io.StringIO()
+    print_result_table(table, shown)
+    print_result_table(table, piped)
+    assert not {"\x1b", "\x9b"} & set(shown.getvalue())
+    assert shown.getvalue().count("\n") == piped.getvalue().count("\n") == 3
+    assert "\x1b[31mred" in piped.getvalue()

@@ -15,6 +15,7 @@ import numpy as np
 from multirater.io.atomic import replacing
 from multirater.io.formats.guard import reading
 from multirater.io.tables.spreadsheet import meant, shown
+from multirater.terminal import harmless
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,14 +34,17 @@ def write_result_table(frame: pd.DataFrame, path: Path, *, overwrite: bool = Fal
 
 
 def print_result_table(frame: pd.DataFrame, target: Path | IO[str]) -> None:
-    """Write a table as CSV, to a file or a stream."""
+    """Write a table as CSV, to a file or a stream; on a terminal, only as it can show it."""
     safe = frame.copy()
     for name in safe.columns[[kind == "O" or kind.name in _TEXTS for kind in safe.dtypes]]:
         safe[name] = safe[name].map(_shown)
     safe.index = safe.index.map(_shown_key)
     safe.index.names = frame.index.names
     safe.columns = safe.columns.map(_shown)
-    safe.to_csv(target)
+    if isinstance(target, Path) or not target.isatty():
+        safe.to_csv(target)
+    else:
+        target.write(harmless(safe.to_csv(lineterminator="\n")))
 
 
 def read_result_table(path: Path, *, key: str | None = None) -> pd.DataFrame:
