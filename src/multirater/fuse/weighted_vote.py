@@ -23,7 +23,7 @@ from multirater.fuse.fitting import result_of, row_labels
 from multirater.fuse.pattern_blocks import PatternBlocks
 from multirater.fuse.problem import Inputs, LabelInput, pose
 from multirater.fuse.result import FusionResult
-from multirater.metrics.overlap import overlaps_of_tables
+from multirater.metrics.overlap import class_overlaps, overlaps_of_tables
 from multirater.types import MISSING, Labels
 
 Array = NDArray[np.float64]
@@ -37,7 +37,7 @@ _GOLD = 30.0
 err alike confirm one another, and few gold labels have to speak against that."""
 
 _USUAL = 20.0
-"""Answers of the usual share that are added to those of each rater of class labels."""
+"""Answers that agree as is usual, which are added to those of each rater of class labels."""
 
 _LARGEST = 0.4
 """Largest share of all weight that one rater may have."""
@@ -54,8 +54,8 @@ def weighted_vote(
 
     A vote counts a / (1 - a), where a is the rater's agreement with the weighted vote of the
     others. Of drawings that is Dice, the mean over all classes but 0, their background. Of class
-    labels, none of which is a background, it is the share of answers alike, twenty answers of the
-    usual share beside them: a rater of few answers counts nearly as everybody. Where a gold label
+    labels, none of which is a background, it is the mean over all classes, twenty answers of the
+    usual rater beside one's own: who gave few answers counts nearly as everybody. Where a gold label
     is known, raters are held against that, and it counts as thirty others. A tie goes to the lowest
     class index; `n_ties` counts them. `weight` of the result says what votes counted.
 
@@ -98,16 +98,19 @@ def agreement_of_drawings(counts: Array) -> Array:
 
 
 def agreement_of_answers(counts: Array) -> Array:
-    """Return the share of answers alike, (n_raters,), drawn to the usual one where there are few.
+    """Return mean Dice of the classes, (n_raters,), drawn to the usual one where answers are few.
+
+    Not the share of answers alike: who always says the most frequent class has that, too.
 
     Example:
         >>> agreement_of_answers(np.array([[[9.0, 1], [1, 9]], [[1, 0], [0, 0]]])).round(3)
         array([0.902, 0.909])
     """
-    total = counts.sum((1, 2))
-    alike = np.trace(counts, axis1=1, axis2=2)
-    usual = alike.sum() / max(total.sum(), 1e-300)
-    drawn = (alike + _USUAL * usual) / (total + _USUAL)
+    dice, total = class_overlaps(counts, "dice"), counts.sum((1, 2))
+    known = ~np.isnan(dice)
+    mean = np.where(known, dice, 0.0).sum(1) / np.maximum(known.sum(1), 1)
+    usual = (total * mean).sum() / max(total.sum(), 1e-300)
+    drawn = (total * mean + _USUAL * usual) / (total + _USUAL)
     return np.asarray(np.where(total > 0, drawn, np.nan))
 
 
