@@ -55,9 +55,9 @@ def weighted_vote(
     A vote counts a / (1 - a), where a is the rater's agreement with the weighted vote of the
     others. Of drawings that is Dice, the mean over all classes but 0, their background. Of class
     labels, none of which is a background, it is the mean over all classes, twenty answers of the
-    usual rater beside one's own: who gave few answers counts nearly as everybody. Where a gold label
-    is known, raters are held against that, and it counts as thirty others. A tie goes to the lowest
-    class index; `n_ties` counts them. `weight` of the result says what votes counted.
+    usual rater beside one's own: who gave few answers counts nearly as everybody. Where a gold
+    label is known, raters are held against that, and it counts as thirty others. A tie goes to the
+    lowest class index; `n_ties` counts them. `weight` of the result says what votes counted.
 
     Args:
         labels: of the raters, as in `dawid_skene`.
