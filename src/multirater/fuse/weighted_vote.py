@@ -115,7 +115,7 @@ def agreement_of_answers(counts: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class Judged:
+class Judging:
     """How raters are held against the vote of the others.
 
     Attributes:
@@ -128,12 +128,12 @@ class Judged:
     shared: float
 
 
-DRAWINGS = Judged(agreement_of_drawings, 3)
-CLASS_LABELS = Judged(agreement_of_answers, np.inf)
+DRAWINGS = Judging(agreement_of_drawings, 3)
+CLASS_LABELS = Judging(agreement_of_answers, np.inf)
 """No class is the lowest: what it is called tells nothing."""
 
 
-def vote_weights(answers: Answers | PatternBlocks, judged: Judged = DRAWINGS) -> Array:
+def vote_weights(answers: Answers | PatternBlocks, judged: Judging = DRAWINGS) -> Array:
     """Return what the vote of each rater counts, (n_raters,), summing to one.
 
     Args:

@@ -111,12 +111,12 @@ def _pooled_result(found: Survey, settings: Mapping[str, Any]) -> FusionResult:
     parts = (_patterns(case, part, raters, has_gold) for case, part in cases if len(part.counts))
     # A pattern and how often it occurs say all that the methods use of an image.
     blocks = PatternBlocks.of(parts, len(raters), len(names), has_gold=has_gold)
-    if settings["method"] == "weighted-vote" and len(blocks.blocks) > 1:
-        return pooled_weighted_vote(blocks, raters, names)
-    rows, counts = blocks.whole()
     options = dict(settings["options"])
     if settings["method"] == "weighted-vote":
         options.setdefault("background", True)  # patterns have no more axes than class labels
+        if options["background"] and len(blocks.blocks) > 1:
+            return pooled_weighted_vote(blocks, raters, names)
+    rows, counts = blocks.whole()
     if has_gold and (rows[:, -1] != MISSING).any():
         options["gold"] = rows[:, -1]
     return method_named(settings["method"])(
