@@ -129,7 +129,7 @@ def test_labels_along_other_directions_are_not_read_together():
     mirrored = replace(there, direction=tuple(tuple(-x for x in row) for row in FLAT.direction))
     values = [[0, 1], [1, 0]]
     case = Case("p1", None, {"a": label(values, there), "b": label(values, mirrored)})
-    with pytest.raises(InputError, match=r"rater b: label lies elsewhere"):
+    with pytest.raises(InputError, match=r"rater b: label lies along other directions"):
         case.read_labels()
     unknown = Case("p1", None, {"a": label(values, there), "b": label(values)})
     assert unknown.read_labels().array.shape == (2, 2, 2)

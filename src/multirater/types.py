@@ -356,7 +356,7 @@ def _require_same_space(
     label: LabelMap, first: LabelMap, case: str, rater: str, first_rater: str
 ) -> None:
     if label.array.shape == first.array.shape:
-        _require_same_place(label.geometry, first.geometry, case, rater, first_rater)
+        _require_same_directions(label.geometry, first.geometry, case, rater, first_rater)
         return
     found, expected = (" x ".join(map(str, each.array.shape)) for each in (label, first))
     raise InputError(
@@ -370,17 +370,19 @@ def _require_same_space(
     )
 
 
-def _require_same_place(
+def _require_same_directions(
     place: Geometry, first: Geometry, case: str, rater: str, first_rater: str
 ) -> None:
-    """Refuse labels stored along other directions, say, which would be compared voxel by voxel."""
-    if place == first or place.is_close(first) or Geometry.default(first.ndim) in (place, first):
+    """Refuse labels stored along other directions, which would be compared voxel by voxel."""
+    if place.direction == first.direction or Geometry.default(first.ndim) in (place, first):
+        return
+    if place.ndim == first.ndim and np.allclose(place.direction, first.direction, atol=0.1):
         return
     raise InputError(
         Fault(
-            f"label lies elsewhere: {place}",
-            expected=f"{first}, as rater {first_rater}'s label",
-            fix="resample the label on the grid of its image, or correct its header",
+            f"label lies along other directions: {place.direction}",
+            expected=f"{first.direction}, as rater {first_rater}'s label",
+            fix="turn the label to the grid of its image, or correct its header",
             case=case,
             rater=rater,
         )
