@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from multirater import read_dataset, write_dataset
+from multirater import dataset_from_arrays, read_dataset, write_dataset
 from multirater.evaluation import evaluate
 from multirater.fusion.fused_dataset import fuse_dataset
 from multirater.report.contents import gather
@@ -79,3 +79,16 @@ def test_methods_without_a_common_case_are_measured_apart(kinds, tmp_path):
     found = gather([kinds["truth"], tmp_path / "one", tmp_path / "two"]).measured
     assert [each.n_cases for each in found] == [3, 5]
     assert not any(each.is_best or each.behind for each in found)
+
+
+def test_results_on_empty_cases_alone_are_not_behind_one_another(tmp_path):
+    """Screening: nobody drew anything, so that nothing has a Dice."""
+    study = tmp_path / "study"
+    empty = np.zeros((3, 2, 6, 6), dtype=int)
+    full = np.ones((1, 2, 6, 6), dtype=int)
+    data = dataset_from_arrays(np.concatenate([empty, full]))
+    write_dataset(data, study)
+    for name, cases in (("a", data.cases), ("b", data.cases[:3])):
+        fuse_dataset(replace(data, cases=cases), tmp_path / name, method="majority-vote")
+    measured = gather([study, tmp_path / "a", tmp_path / "b"]).measured
+    assert [each.n_cases for each in measured] == [3, 3]

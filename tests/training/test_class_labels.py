@@ -12,6 +12,7 @@ import torch
 from multirater.errors import InputError
 from multirater.evaluation import evaluate
 from multirater.io import dataset_from_arrays, read_dataset, write_dataset
+from multirater.io.gold import with_gold
 from multirater.simulate import pairwise_flipper_cm, simulate_class_labels
 from multirater.training import Predictor, TrainConfig, predict, read_run, train
 from multirater.training.class_evidence import class_evidence
@@ -104,6 +105,12 @@ def test_classes_are_known_by_their_names(learned, tmp_path, names):
     fused = read_dataset(tmp_path / "fused")
     found = [fused.classes.names[int(case.read_label("learned").array)] for case in fused]
     assert (np.array(found).astype(int) == truth).mean() > 0.9
+    decided = {case.name: names[number % 3] for number, case in enumerate(other.cases[:6])}
+    table = pd.DataFrame({"case": decided.keys(), "rater": "eva", "label": decided.values()})
+    fuse_by_network(run, with_gold(other, table), tmp_path / "held")
+    held = read_dataset(tmp_path / "held")
+    for case, name in decided.items():
+        assert held.classes.names[int(held[case].read_label("learned").array)] == name
 
 
 def test_a_class_that_the_network_does_not_know_is_refused(learned, tmp_path):

@@ -34,6 +34,22 @@ def test_simulated_raters_are_known_exactly(known):
     np.testing.assert_allclose(found[0], hammer_spammer_cm(3, 0.8, seed=told["seed"]))
 
 
+@pytest.mark.parametrize(
+    "told",
+    [
+        "x",
+        "[]",
+        '{"kind": "no"}',
+        '{"kind": "hammer-spammer", "p": 0.5, "n_classes": 1000000, "seed": 0}',
+        '{"kind": "hammer-spammer", "p": 2, "n_classes": 3, "seed": 0}',
+    ],
+)
+def test_what_no_simulation_says_is_refused(known, told):
+    cases = [replace(case, simulated=dict.fromkeys(known.raters, told)) for case in known]
+    with pytest.raises(InputError, match="column simulated is"):
+        true_matrices(cases, known.raters, 3)
+
+
 def test_other_raters_are_counted(known):
     anonymous = [replace(case, simulated={}) for case in known]
     found = true_matrices(anonymous, known.raters, 3)

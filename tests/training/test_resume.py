@@ -174,6 +174,10 @@ def test_images_that_have_changed_are_noticed_and_named(studies, tmp_path):
         resume(other, tmp_path / "run")
     with pytest.raises(InputError, match=f"{data[-1].name}: in the study now or when"):
         resume(replace(data, cases=data.cases[:-1]), tmp_path / "run")
+    for moved in (replace(second, split="val"), replace(second, patient="p1")):
+        cases = (data[0], moved, *data.cases[2:])
+        with pytest.raises(InputError, match=f"splits or patients have .*{second.name}"):
+            resume(replace(data, cases=cases), tmp_path / "run")
     resume(data, tmp_path / "run")
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from multirater.errors import InputError
 from multirater.progress import show_progress
-from multirater.training.run_writer import begin, leave, require_new
+from multirater.training.run_writer import begin, leave, require_new, run_writer
 
 
 def names(folder):
@@ -55,3 +55,43 @@ def test_a_quiet_command_says_how_to_go_on(tmp_path, capsys):
     show_progress(False)
     leave(tmp_path / "run")
     assert "--resume" in capsys.readouterr().err
+
+
+def learned(folder):
+    begin(folder)
+    (folder / "config.json").write_text("{}")
+    (folder / "checkpoints").mkdir()
+    (folder / "checkpoints/best.ckpt").write_text("weights")
+    return folder
+
+
+def test_another_run_that_a_link_leads_to_stays(tmp_path):
+    mine = learned(tmp_path / "mine")
+    before = names(mine)
+    begin(tmp_path / "stranger")
+    for name in ("fold-1", "fold-2"):
+        (tmp_path / "stranger" / name).symlink_to(mine)
+    (tmp_path / "stranger/fold-notes/checkpoints").mkdir(parents=True)
+    with pytest.raises(InputError, match="already exists"):
+        require_new(tmp_path / "stranger")
+    assert names(mine) == before
+    assert (tmp_path / "stranger/fold-notes/checkpoints").is_dir()
+
+
+def test_finished_folds_stay_where_one_is_lost(tmp_path, capsys):
+    begin(tmp_path / "run")
+    learned(tmp_path / "run/fold-1")
+    begin(tmp_path / "run/fold-2")
+    before = names(tmp_path / "run")
+    leave(tmp_path / "run", is_lost=True)
+    assert names(tmp_path / "run") == before
+
+
+def test_temporary_files_in_a_folder_that_is_no_run_stay(tmp_path):
+    """A run may be written in a folder below, which somebody named by mistake."""
+    other = tmp_path / "results/run/.0123456789abcdef.part.json"
+    other.parent.mkdir(parents=True)
+    other.write_text("{}")
+    with run_writer(tmp_path / "results"):
+        pass
+    assert other.exists()

@@ -67,7 +67,7 @@ def known_of_study(
         return replace(known, decided=_decided(found.dataset))
     assert seen is None or callable(seen)
     drawn = [
-        _drawn(case, source, len(raters), seen)
+        _drawn(case, source, found.dataset.raters, len(raters), seen)
         for case, source in zip(found.cases, found.dataset, strict=True)
     ]
     belief = _without_decided(
@@ -105,18 +105,20 @@ def _of_classes(
     return Known(belief_of_classes(answers), cases, raters, Words(classes, False, differ))
 
 
-def _drawn(case: CaseSurvey, source: Case, n_raters: int, seen: Seen | None) -> DrawnCase:
+def _drawn(
+    case: CaseSurvey, source: Case, raters: Sequence[str], n_raters: int, seen: Seen | None
+) -> DrawnCase:
     said = case.rows
     rows = np.full((len(said), n_raters), MISSING, dtype=np.int64)
     rows[:, : said.shape[1]] = said
     drawn = DrawnCase(rows, case.counts)
     if seen is None or source.image is None:
         return drawn
-    return _seen(drawn, source, said.shape[1], seen(source))
+    return _seen(drawn, source, raters, seen(source))
 
 
 def _seen(
-    drawn: DrawnCase, source: Case, n_labelled: int, probability: NDArray[np.float32]
+    drawn: DrawnCase, source: Case, raters: Sequence[str], probability: NDArray[np.float32]
 ) -> DrawnCase:
     """Tell pixels apart by what a network says of them, beside what raters drew."""
     top, n_levels = probability.argmax(0), len(_LEVELS) + 1
@@ -126,24 +128,11 @@ def _seen(
     size = len(probability) * n_levels
     sums = np.stack([np.bincount(code.ravel(), each, minlength=size) for each in flat], axis=1)
     priors = sums / np.maximum(sums.sum(1, keepdims=True), 1e-9)
-    labels = list(source.read_labels(None).array) if source.labels else []
+    labels = list(source.read_labels(raters).array) if source.labels else []
     found = encode_patterns([*labels, code])
     rows = np.full((len(found.rows), drawn.rows.shape[1]), MISSING, dtype=np.int64)
-    return replace(
-        drawn,
-        rows=_placed(rows, found.rows[:, :-1], drawn, n_labelled),
-        counts=found.counts,
-        prior=priors[found.rows[:, -1]],
-    )
-
-
-def _placed(
-    rows: NDArray[np.int64], found: NDArray[np.int64], drawn: DrawnCase, n_labelled: int
-) -> NDArray[np.int64]:
-    """Put the labels of those who labelled the case into their columns."""
-    if len(drawn.rows):
-        rows[:, np.flatnonzero((drawn.rows[:, :n_labelled] != MISSING).any(0))] = found
-    return rows
+    rows[:, : len(labels)] = found.rows[:, :-1]
+    return replace(drawn, rows=rows, counts=found.counts, prior=priors[found.rows[:, -1]])
 
 
 def _differ(rows: NDArray[np.int64] | NDArray[np.integer]) -> bool:

@@ -87,6 +87,8 @@ def ranked_labels(
     picks = choose_labels(belief, further, cost=prices, may_ask=may)
     spent = np.cumsum([prices[pick.rater] for pick in picks])
     chosen = [pick for pick, total in zip(picks, spent, strict=True) if total <= budget + 1e-9]
+    if len(set(prices.tolist())) > 1:  # what is left may buy others than the next of a longer list
+        chosen = choose_labels(belief, budget + 1e-9, cost=prices, may_ask=may)
     ahead = outlook(belief, seed=seed)
     curve = expected_curve(belief, picks[: max(STEPS[-1], len(chosen))])
     cases = _cases(known)

@@ -134,7 +134,8 @@ def _behind(found: Mapping[str, Evaluation]) -> dict[str, Figure | None]:
         if name == best:
             continue
         pair = paired_differences({"best": found[best], "other": found[name]})
-        rows = pair.xs(headline, level="measure")[["difference", "low", "high"]].to_numpy()
+        of_headline = pair[pair.index.get_level_values("measure") == headline]
+        rows = of_headline[["difference", "low", "high"]].to_numpy()
         gaps[name] = Figure(*map(float, rows[0])) if len(rows) else Figure(float("nan"))
     return gaps
 

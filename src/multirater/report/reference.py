@@ -125,7 +125,7 @@ def choose_reference(subject: Subject, n_classes: int) -> Reference:
     if not n_gold or found.kind not in ("fusion", "vote"):
         return found
     words = f"{found.words} An expert decided {counted(n_gold, 'case')}: there, that counts."
-    return replace(found, words=words)
+    return replace(found, words=words, table=None)  # which was counted without the expert
 
 
 def _chosen(subject: Subject, n_classes: int) -> Reference:

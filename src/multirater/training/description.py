@@ -27,7 +27,7 @@ from multirater.progress import say, track
 from multirater.training.class_answers import answers_of
 from multirater.training.class_evidence import by_own_matrices, class_evidence, truth_of
 from multirater.training.class_trust import beside_looks
-from multirater.training.data import named_splits
+from multirater.training.data import group_of, named_splits
 from multirater.training.folds import unseen_answers
 from multirater.training.looking import Seen, look_at
 from multirater.training.methods import split_as_trained
@@ -196,7 +196,8 @@ def _evidence(
         patterns.append(_patterns(seen, raters))
         judged.append(_judged(predictor, seen, raters, outside))
         if not opinion.is_full:
-            opinion.look(seen.example.image, seen.example.labels, seen.example.answer)
+            parts = (seen.example.image, seen.example.labels, seen.example.answer)
+            opinion.look(*parts, group_of(seen.case))
     counts = np.stack([look.labels for look in looks])
     votes = np.stack([look.vote for look in looks])
     evidence = Evidence(

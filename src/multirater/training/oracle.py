@@ -46,7 +46,7 @@ def true_matrices(
     for case in cases:
         told.update(case.simulated)
     if set(told) >= set(raters):
-        return np.stack([rater_cm(json.loads(told[rater])) for rater in raters])
+        return np.stack([_told_matrix(rater, told[rater], n_classes) for rater in raters])
     truth = np.array([_true_class(case) for case in cases])
     counts = np.full((len(raters), n_classes, n_classes), _UNSEEN)
     said = answers_of(cases, raters)
@@ -54,6 +54,27 @@ def true_matrices(
     known = true != MISSING
     np.add.at(counts, (said.rater[known], true[known], said.label[known]), 1.0)
     return np.asarray(counts / counts.sum(2, keepdims=True))
+
+
+def _told_matrix(rater: str, told: str, n_classes: int) -> NDArray[np.float64]:
+    """Return the matrix that the column `simulated` tells of a rater."""
+    try:
+        said = json.loads(told)
+        # Before a matrix is made: another number of classes may take all memory.
+        if said.get("n_classes", n_classes) == n_classes:
+            found = rater_cm(said)
+            if found.shape == (n_classes, n_classes):
+                return found
+    except (ValueError, KeyError, TypeError, AttributeError, InputError):
+        pass
+    raise InputError(
+        Fault(
+            f"column simulated is {told!r:.80}",
+            expected=f"what `simulate` writes, of {n_classes} classes",
+            fix="remove the column: raters are then counted from the truth",
+            rater=rater,
+        )
+    )
 
 
 def _true_class(case: Case) -> int:

@@ -311,6 +311,7 @@ def _in_classes_of(dataset: Dataset, classes: Classes) -> Dataset:
             case,
             labels={rater: _moved(label, place) for rater, label in case.labels.items()},
             truth=None if case.truth is None else _moved(case.truth, place),
+            gold=None if case.gold is None else _moved(case.gold, place),
         )
         for case in dataset
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -108,9 +109,11 @@ def require_same_cases(found: Survey, target: Path) -> None:
     if not (target / DIGESTS).is_file():
         return
     before, now = read_json(target / DIGESTS), _digests(found)
-    for part in ("labels", "images"):
+    for part in ("labels", "images", "splits or patients"):
         changed = [
-            name for name in now if name in before and _part(before[name], part) != now[name][part]
+            name
+            for name in now
+            if name in before and _part(before[name], part, now[name][part]) != now[name][part]
         ]
         if changed:
             raise InputError(
@@ -134,8 +137,18 @@ def require_same_cases(found: Survey, target: Path) -> None:
 
 
 def _digests(found: Survey) -> dict[str, dict[str, str]]:
-    return {case.name: {"labels": case.digest, "images": case.image_digest} for case in found.cases}
+    return {
+        seen.name: {
+            "labels": seen.digest,
+            "images": seen.image_digest,
+            "splits or patients": json.dumps([case.split, case.patient]),
+        }
+        for case, seen in zip(found.dataset, found.cases, strict=True)
+    }
 
 
-def _part(kept: Any, part: str) -> Any:
-    return kept.get(part) if isinstance(kept, dict) else None
+def _part(kept: Any, part: str, otherwise: str) -> Any:
+    """Return what was kept of a case; runs of before know nothing of splits."""
+    if not isinstance(kept, dict):
+        return None
+    return kept.get(part, otherwise if part.startswith("splits") else None)

@@ -14,7 +14,7 @@ from shutil import rmtree
 from multirater.errors import Fault, InputError
 from multirater.io.atomic import remove_left_overs
 from multirater.io.one_writer import one_writer
-from multirater.io.own_files import FILE_NAME, begin_own_files, is_unfinished
+from multirater.io.own_files import FILE_NAME, begin_own_files, is_listed, is_unfinished
 from multirater.io.results.layout import (
     CHECKPOINTS,
     CONFIG,
@@ -38,7 +38,8 @@ def run_writer(target: Path) -> Iterator[None]:
     """Hold the right to write a run."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with one_writer(target):
-        remove_left_overs(target)
+        if is_listed(target):  # else it is no run, and what lies in it is somebody else's
+            remove_left_overs(target)
         yield
 
 
@@ -87,20 +88,33 @@ def leave(target: Path, *, is_lost: bool = False) -> None:
         target: of the run.
         is_lost: whether its weights are no numbers any more, so that nobody could go on.
     """
-    if is_unfinished(target) and (is_lost or not any(target.glob("**/*.ckpt"))):
+    has_folds = any(_folds(target))
+    if is_unfinished(target) and ((is_lost and not has_folds) or not _has_learned(target)):
         _remove_beginnings(target)
         say_how_to_go_on("nothing is kept of the run, begin again")
-    elif any(target.glob("**/*.ckpt")):
+    elif _has_learned(target):
         say_how_to_go_on(f"stopped; go on with: multirater train DATA --resume {target}")
+
+
+def _folds(target: Path) -> list[Path]:
+    """Return the folders of folds, as `training.folds` names them; links lead to other runs."""
+    named = (each for each in target.glob("fold-*") if each.name.removeprefix("fold-").isdigit())
+    return sorted(each for each in named if each.is_dir() and not each.is_symlink())
+
+
+def _has_learned(target: Path) -> bool:
+    """Whether a run, or a fold of it, has written a checkpoint."""
+    folders = [target, *_folds(target)]
+    return any(any((*each.glob("*.ckpt"), *each.glob(f"{CHECKPOINTS}/*.ckpt"))) for each in folders)
 
 
 def _remove_beginnings(target: Path) -> None:
     """Leave no folder in the way of the corrected command; files of others stay."""
-    for fold in target.glob("fold-*"):
+    for fold in _folds(target):
         _remove_beginnings(fold)
     for name in _BEFORE_CHECKPOINTS:
         path = target / name
-        if path.is_dir():
+        if path.is_dir() and not path.is_symlink():
             rmtree(path, ignore_errors=True)
         else:
             path.unlink(missing_ok=True)

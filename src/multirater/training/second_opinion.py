@@ -50,19 +50,27 @@ class SecondOpinion:
         self.filters: list[NDArray[np.float32]] = []
         self.labels: list[Target] = []
         self.answers: list[Target] = []
+        self.groups: list[str] = []
 
     @property
     def is_full(self) -> bool:
         """Whether cases enough have been seen."""
         return len(self.filters) >= _CASES
 
-    def look(self, image: NDArray[np.generic], labels: Mapping[str, Label], answer: Label) -> None:
+    def look(
+        self,
+        image: NDArray[np.generic],
+        labels: Mapping[str, Label],
+        answer: Label,
+        group: str,
+    ) -> None:
         """Take some pixels of a case.
 
         Args:
             image: (channels, *space).
             labels: by rater, (*space), -1 where missing.
             answer: of the network, (*space).
+            group: what it must not be parted from, such as its patient.
         """
         window = self._window(labels, answer)
         part = image[(slice(None), *window)].astype(np.float32)
@@ -73,6 +81,7 @@ class SecondOpinion:
             drawn[self.raters.index(rater)] = label[window].ravel()[taken]
         self.filters.append(responses(part).reshape(-1, part[0].size)[:, taken].T)
         self.labels.append(drawn)
+        self.groups.append(group)
         self.answers.append(answer[window].ravel()[taken].astype(np.int64))
 
     def _window(self, labels: Mapping[str, Label], answer: Label) -> tuple[slice, ...]:
@@ -93,7 +102,9 @@ class SecondOpinion:
             return []
         filters, labels = np.concatenate(self.filters), np.concatenate(self.labels, axis=1)
         answers = np.concatenate(self.answers)
-        case = np.repeat(np.arange(len(self.answers)), [len(each) for each in self.answers])
+        number = {group: place for place, group in enumerate(dict.fromkeys(self.groups))}
+        groups = [number[group] for group in self.groups]
+        case = np.repeat(groups, [len(each) for each in self.answers])
         said = [by_filters(filters, case, own, self.n_classes) for own in labels]
         found = foreseen(said)
         if found is None:

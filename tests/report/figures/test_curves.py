@@ -25,12 +25,12 @@ def test_curves_are_those_of_the_table():
     np.testing.assert_array_equal(lines["training"].get_xdata(), [1, 2, 3, 4])
     np.testing.assert_array_equal(trace.lines[0].get_ydata(), table["train_trace"])
     np.testing.assert_array_equal(rate.lines[0].get_ydata(), table["learning_rate"])
-    assert lines["kept"].get_xdata()[0] == 3
+    assert lines["likeliest"].get_xdata()[0] == 3
 
 
 def test_what_was_not_measured_has_no_panel():
     nothing = [np.nan] * 4
     table = _curves(train_nll=[0.9, 0.5, 0.6, 0.7], val_nll=nothing, train_trace=nothing)
     (loss,) = draw_curves(table).axes
-    assert [line.get_label() for line in loss.lines] == ["training", "kept"]
+    assert [line.get_label() for line in loss.lines] == ["training", "likeliest"]
     assert best_epoch(table) == 2

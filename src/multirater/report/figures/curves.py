@@ -23,7 +23,7 @@ _PANELS = {
 
 @in_style
 def draw_curves(curves: pd.DataFrame) -> Figure:
-    """Draw the columns of a run's `curves.csv`; the epoch that was kept is marked.
+    """Draw the columns of a run's `curves.csv`; the epoch of the best likelihood is marked.
 
     Args:
         curves: one row per epoch, columns `epoch` (from 0), `train_nll`, `train_trace`, `val_nll`,
@@ -44,9 +44,9 @@ def draw_curves(curves: pd.DataFrame) -> Figure:
     for axes, (title, columns) in zip(grid[:, 0], known.items(), strict=True):
         _panel(axes, curves, columns, title)
         if best is not None:
-            axes.axvline(best, color="#888888", linewidth=0.8, linestyle=":", label="kept")
+            axes.axvline(best, color="#888888", linewidth=0.8, linestyle=":", label="likeliest")
         if "train_nll" in columns:
-            # On white: the mark of the kept epoch may run behind it.
+            # On white: the mark of that epoch may run behind it.
             axes.legend(loc="upper right", frameon=True, framealpha=1, edgecolor="white")
     grid[-1, 0].set_xlabel("epoch")
     grid[-1, 0].xaxis.set_major_locator(MaxNLocator(integer=True))

@@ -110,6 +110,8 @@ def test_the_slices_of_a_patient_are_in_one_split(tmp_path):
     splits = {(case.name.split("-scan")[0].split("-nodule")[0], case.split) for case in data}
     assert len(splits) == 4
     assert {split for _, split in splits} >= {"train", "test"}
+    patients = {"LIDC-IDRI-0001", "LIDC-IDRI-0002", "LIDC-IDRI-0003", "157"}
+    assert {case.patient for case in data} == patients
 
 
 def test_several_processes_write_the_same(lidc, tmp_path):

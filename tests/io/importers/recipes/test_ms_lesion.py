@@ -91,6 +91,7 @@ def test_the_scans_of_a_patient_are_in_one_split(training, tmp_path, seed):
     by_patient = {(case.name[:10], case.split) for case in data}
     assert len(by_patient) == 3
     assert Counter(split for _, split in by_patient) == {"train": 1, "test": 2}
+    assert all(case.patient == case.name[:10] for case in data)
 
 
 def test_the_drawings_of_a_rater_as_truth_to_simulate_from(training, tmp_path):

@@ -16,7 +16,7 @@ from multirater.io.formats.labels import write_label
 from multirater.io.importers.lidc.ct import CtSlice, crop_ct, index_series
 from multirater.io.importers.lidc.database import read_database
 from multirater.io.importers.lidc.masks import Crop, crop_of, fill_mask
-from multirater.io.importers.lidc.nodules import MOST_READERS, Nodule, find_nodules
+from multirater.io.importers.lidc.nodules import MOST_READERS, Nodule, find_nodules, patient_of
 from multirater.io.importers.lidc.scan import Scan
 from multirater.io.importers.lidc.xml_files import read_xml_files
 from multirater.io.naming import file_names
@@ -180,7 +180,8 @@ def _write_nodule(job: _Job, folder: Path, margin_mm: float) -> _Record:
     for rater, mask in pixels.masks.items():
         cell = f"raters/{rater}/{name}"
         write_label(mask, folder / cell, classes=CLASSES)
-        rows.append(Row(nodule.case, image_cell, rater, cell))
+        patient = patient_of(nodule.case)
+        rows.append(Row(nodule.case, image_cell, rater, cell, patient=patient))
     return _Record(tuple(rows), nodule.series, pixels.spacing, pixels.fault)
 
 

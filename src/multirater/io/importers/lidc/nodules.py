@@ -8,6 +8,7 @@ four drawings the tolerance of the whole scan shrinks, by a tenth each time and 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -23,6 +24,19 @@ MOST_READERS = 4
 """How many radiologists read each scan."""
 
 _SHRINK, _SMALLEST = 0.9, 0.1
+
+_CASE = re.compile(r"(?P<patient>.+?)(-scan-\d+)?-nodule-\d+")
+
+
+def patient_of(case: str) -> str:
+    """Return whose nodule a case is: the patient, or the scan where the files do not name one.
+
+    Example:
+        >>> patient_of("LIDC-IDRI-0132-scan-2-nodule-1"), patient_of("LIDC-IDRI-0001-nodule-1")
+        ('LIDC-IDRI-0132', 'LIDC-IDRI-0001')
+    """
+    match = _CASE.fullmatch(case)
+    return match["patient"] if match else case
 
 
 @dataclass(frozen=True, eq=False)

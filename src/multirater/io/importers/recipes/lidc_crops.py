@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from multirater.io.case_files import folders_of
 from multirater.io.formats.images import write_image
 from multirater.io.formats.labels import write_label
 from multirater.io.importers.lidc.importing import CLASSES
+from multirater.io.importers.lidc.nodules import patient_of
 from multirater.io.importers.recipes.slice_grid import grid_around, resample_image, resample_labels
 from multirater.io.importers.recipes.splits import split_patients
 from multirater.io.naming import file_names
@@ -38,8 +38,6 @@ AIR = -1000
 
 SHARES = {"train": 722, "val": 144, "test": 144}
 """Patients per split in Zhang 2020."""
-
-_NAME = re.compile(r"(?P<patient>.+?)(-scan-\d+)?-nodule-\d+")
 
 
 def import_lidc_crops(
@@ -79,10 +77,13 @@ def import_lidc_crops(
     """
     dataset = read_dataset(source)
     cases = _with_image(dataset.cases, source)
-    patients = {case.name: _patient(case.name) for case in cases}
+    patients = {case.name: patient_of(case.name) for case in cases}
     splits = split_patients(patients.values(), SHARES, seed=seed)
     names, raters = file_names(patients), file_names(dataset.raters)
-    jobs = [_Job(case, names[case.name], raters, splits[patients[case.name]]) for case in cases]
+    jobs = [
+        _Job(case, names[case.name], raters, splits[patient], patient)
+        for case, patient in zip(cases, patients.values(), strict=True)
+    ]
     target = Path(folder)
     with new_folder(target, overwrite=overwrite, inputs=folders_of(dataset)) as temporary:
         write = partial(_write_nodule, folder=temporary, isotropic=isotropic)
@@ -109,17 +110,13 @@ def _with_image(cases: Sequence[Case], source: str | Path) -> list[Case]:
     return kept
 
 
-def _patient(case: str) -> str:
-    match = _NAME.fullmatch(case)
-    return match["patient"] if match else case
-
-
 @dataclass(frozen=True)
 class _Job:
     case: Case
     file_name: str
     rater_folders: Mapping[str, str]
     split: str
+    patient: str
 
 
 @dataclass(frozen=True)
@@ -179,7 +176,9 @@ def _write_slice(
     for rater, mask in masks.items():
         cell = f"raters/{job.rater_folders[rater]}/{file}"
         write_label(LabelMap(mask, geometry), folder / cell, classes=CLASSES)
-        rows.append(Row(f"{job.case.name}{end}", image_cell, rater, cell, split=job.split))
+        name = f"{job.case.name}{end}"
+        row = Row(name, image_cell, rater, cell, split=job.split, patient=job.patient)
+        rows.append(row)
     return rows
 
 

@@ -167,7 +167,15 @@ def _rows(scan: _Scan, target: Path, split: str, truth: int | None) -> list[Row]
     image = _cell(scan.images, target)
     true = "" if truth is None else _cell([scan.masks[truth - 1]], target)
     return [
-        Row(scan.name, image, _rater(number), _cell([mask], target), true, split)
+        Row(
+            scan.name,
+            image,
+            _rater(number),
+            _cell([mask], target),
+            true,
+            split,
+            patient=scan.patient,
+        )
         for number, mask in enumerate(scan.masks, start=1)
     ]
 
