@@ -90,12 +90,14 @@ def _ours(dataset: Dataset, folder: Path, job: Job) -> tuple[dict[str, np.ndarra
         for each in predictor.of_cases(dataset.split("test"), lambda _: ())
     }
     kept = predictor.config
-    n_epochs = len(pd.read_csv(folder / "run" / "curves.csv"))
+    curve = pd.read_csv(folder / "run" / "curves.csv")["val_nll"].round(4)
+    n_epochs = len(curve)
     return found, {
         "CPU minutes": used / 60,
         "predict minutes": (time.process_time() - began) / 60,
         "steps": n_epochs * kept.steps_per_epoch,
         "kept": (best.best_epoch + 1) / n_epochs,
+        "held-out nll": curve.tolist(),
         "peak GB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
         "patch": list(kept.patch),
         "size order": _size_rank(dataset, folder / "run"),
