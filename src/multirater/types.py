@@ -82,6 +82,14 @@ class Geometry:
             and np.all(np.abs(turn) <= tolerance)
         )
 
+    def goes_along(self, other: Geometry) -> bool:
+        """Whether axes go the same ways, as far as both grids know of ways."""
+        if self.direction == other.direction or self.ndim != other.ndim:
+            return True
+        if Geometry.default(self.ndim) in (self, other):
+            return True
+        return bool(np.allclose(self.direction, other.direction, atol=0.1))
+
 
 @dataclass(frozen=True, eq=False)
 class Image:
@@ -374,9 +382,7 @@ def _require_same_directions(
     place: Geometry, first: Geometry, case: str, rater: str, first_rater: str
 ) -> None:
     """Refuse labels stored along other directions, which would be compared voxel by voxel."""
-    if place.direction == first.direction or Geometry.default(first.ndim) in (place, first):
-        return
-    if place.ndim == first.ndim and np.allclose(place.direction, first.direction, atol=0.1):
+    if place.goes_along(first):
         return
     raise InputError(
         Fault(

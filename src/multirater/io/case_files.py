@@ -10,8 +10,6 @@ from math import isfinite
 from pathlib import Path
 from typing import TypeVar
 
-import numpy as np
-
 from multirater.errors import Fault, InputError
 from multirater.io.formats.grid import is_default, size_text
 from multirater.types import Case, Dataset, Drawing, Geometry, Image, LabelMap
@@ -143,7 +141,7 @@ def _misfits(
                 expected=f"{_place(geometry)}, as {whose}",
                 fix="resample the label on the grid of its image, or correct its header",
             )
-        elif known is not None and not _same_directions(label.geometry, known[1].geometry):
+        elif known is not None and not label.geometry.goes_along(known[1].geometry):
             # Of pixels that lie elsewhere alone, an image without a place of its own says nothing.
             fault = Fault(
                 f"label lies along other directions: {label.geometry.direction}",
@@ -158,13 +156,6 @@ def _misfits(
 def _same_place(one: Geometry, other: Geometry) -> bool:
     """Whether two grids agree; a format that says nothing about the world agrees with all."""
     return one.is_close(other) or is_default(one) or is_default(other)
-
-
-def _same_directions(one: Geometry, other: Geometry) -> bool:
-    """Whether axes go the same ways, as far as both files know of ways."""
-    if is_default(one) or is_default(other) or one.ndim != other.ndim:
-        return True
-    return bool(np.allclose(one.direction, other.direction, atol=0.1))
 
 
 def _place(geometry: Geometry) -> str:
