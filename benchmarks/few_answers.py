@@ -6,9 +6,8 @@
 Made-up crowds of three to eight raters with 6 to 39 tasks, three to five answers each, two to ten
 classes, even or skewed; raters right in 60 to 90 %, or some right in half and others in 85 %, or
 one right in 95 % and the others in 55 %. How many tasks each method calls right: `fuse` takes the
-weighted vote where answers are few. Seeds from 0 served to choose, and others like those from 1000 were seen while choosing: those from 5000 are
-reported.
-Written to benchmarks/results/few_answers.md.
+weighted vote where answers are few. Seeds from 0 served to choose, and those from 1000 were seen
+meanwhile: those from 5000 are reported. Written to benchmarks/results/few_answers.md.
 """
 
 from __future__ import annotations
